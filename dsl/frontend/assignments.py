@@ -53,12 +53,24 @@ def _pairs(ctx: Context, target: ast.expr, source: ast.expr) -> list[tuple[ast.e
     """Each target with its value."""
     if not isinstance(target, ast.Tuple | ast.List):
         return [(target, source)]
-    if not isinstance(source, ast.Tuple | ast.List) or len(source.elts) != len(target.elts):
-        count = len(target.elts)
+    count = len(target.elts)
+    if isinstance(source, ast.Call | ast.Attribute):
+        source = _several(ctx, source)
+    if not isinstance(source, ast.Tuple | ast.List) or len(source.elts) != count:
         message = f"{count} targets are not assigned by {ctx.source.text(source)}"
         raise ctx.error("W107", message, target, f"write {count} values, as in a, b = b, a")
     every = zip(target.elts, source.elts, strict=True)
     return [pair for goal, part in every for pair in _pairs(ctx, goal, part)]
+
+
+def _several(ctx: Context, source: ast.expr) -> ast.expr:
+    """What stands for several values, such as a call with several results, as a tuple of expressions."""
+    found = ctx.evaluate(source)
+    if not isinstance(found, tuple):
+        return source
+    parts: list[ast.expr] = [ast.copy_location(ast.Constant(n), source) for n in range(len(found))]
+    ctx.ahead.known.update(zip(parts, found, strict=True))
+    return ast.copy_location(ast.Tuple(parts, ast.Load()), source)
 
 
 def _held(ctx: Context, found: Expr, source: ast.expr) -> Stmt:

@@ -16,6 +16,7 @@ from dsl.expressions.types import ArrayType, DType, FixedType
 from dsl.expressions.values import Value
 from dsl.frontend.capture import describe, dtype_of, is_number
 from dsl.frontend.context import Context
+from dsl.frontend.inlining import call_value
 from dsl.frontend.operands import as_value, value
 from dsl.frontend.unsupported import CALLS
 from dsl.kernels.kernel import Kernel
@@ -39,11 +40,13 @@ def call(ctx: Context, node: ast.Call) -> object:
     if dtype is not None:
         return _cast(ctx, dtype, node)
     if isinstance(function, Kernel):
+        if function.results:
+            return call_value(ctx, function, node)
         raise ctx.error(
             "W153",
-            f"the kernel '{function.name}' is called inside of an expression",
+            f"the kernel '{function.name}' has no result, and is called inside of an expression",
             node,
-            "a kernel returns nothing: call it in a statement of its own, and read the array "
+            "give it one, as in def f(x: f32) -> f32:, or call it in a statement of its own, and read the array "
             "that it writes",
         )
     owner = getattr(function, "__self__", None)

@@ -16,7 +16,7 @@ from dsl.expressions.types import boolean
 from dsl.expressions.values import Value
 from dsl.frontend.capture import is_number
 from dsl.frontend.context import Context
-from dsl.frontend.evaluate import comparisons
+from dsl.frontend.evaluate import compared, comparisons
 from dsl.frontend.operands import value
 
 
@@ -47,8 +47,8 @@ def condition(ctx: Context, node: ast.expr) -> Condition:
         case ast.BoolOp(op=op, values=nodes):
             is_and = isinstance(op, ast.And)
             parts: list[Cond | DataCond] = []
-            for n in nodes:
-                part = condition(ctx, n)
+            for position, n in enumerate(nodes):
+                part = _operand(ctx, n, is_first=position == 0)
                 if not isinstance(part, bool):
                     parts.append(part)
                 elif part is not is_and:  # decided, as in Python
@@ -67,6 +67,15 @@ def condition(ctx: Context, node: ast.expr) -> Condition:
             return _truth(ctx, found, node)
 
 
+def _operand(ctx: Context, node: ast.expr, *, is_first: bool) -> Condition:
+    """An operand of ``and`` and ``or``, of which Python evaluates those behind the first only if need be."""
+    ctx.ahead.conditional += not is_first
+    try:
+        return condition(ctx, node)
+    finally:
+        ctx.ahead.conditional -= not is_first
+
+
 def _truth(ctx: Context, found: Value, node: ast.expr) -> Condition:
     """Data as a condition: whether it is not zero."""
     operand = values.operand(found)
@@ -81,7 +90,7 @@ def _data(found: typing.Operand) -> Condition:
 
 def _compared(ctx: Context, node: ast.Compare) -> Condition:
     ops = comparisons(ctx, node)
-    operands = [value(ctx, n) for n in (node.left, *node.comparators)]
+    operands = compared(ctx, node)
     parts: list[Cond | DataCond] = []
     for op, a, b in zip(ops, operands, operands[1:], strict=False):
         part = _link(ctx, op, a, b, node)

@@ -11,7 +11,7 @@ from dsl.frontend.capture import Environment
 from dsl.frontend.scope import Names
 from dsl.frontend.source import FunctionSource
 from dsl.kernels.kernel import Kernel
-from dsl.programs.program import MAX_STATEMENTS
+from dsl.programs.program import MAX_STATEMENTS, Node
 
 Placed = ast.expr | ast.stmt | ast.keyword
 """What has a place in the file."""
@@ -33,6 +33,23 @@ class Request:
 
 
 @dataclass(slots=True)
+class Ahead:
+    """What is computed in front of the statement that is being read, for expressions in it.
+
+    Attributes:
+        nodes: The statements.
+        known: What expressions stand for that are computed by them.
+        conditional: Number of operands around that Python evaluates on a condition only.
+        whole: The value of the statement, where nothing else of it is evaluated before.
+    """
+
+    nodes: list[Node] = field(default_factory=list)
+    known: dict[ast.expr, object] = field(default_factory=dict)
+    conditional: int = 0
+    whole: ast.expr | None = None
+
+
+@dataclass(slots=True)
 class Context:
     """The state of reading one kernel.
 
@@ -47,6 +64,7 @@ class Context:
     evaluator: Callable[[Context, ast.expr], object]
     statements: dict[str, Span | None] = field(default_factory=dict)
     flags: dict[ast.For, str] = field(default_factory=dict)
+    ahead: Ahead = field(default_factory=Ahead)
 
     @property
     def source(self) -> FunctionSource:
@@ -59,7 +77,16 @@ class Context:
         Raises:
             LanguageError: it is not of the language, a name is unknown, the types do not fit.
         """
-        return self.evaluator(self, node)
+        known = self.ahead.known
+        return known[node] if node in known else self.evaluator(self, node)
+
+    def evaluate_maybe(self, node: ast.expr) -> object:
+        """What an expression stands for that Python evaluates only if what is in front of it says so."""
+        self.ahead.conditional += 1
+        try:
+            return self.evaluate(node)
+        finally:
+            self.ahead.conditional -= 1
 
     def span(self, node: Placed) -> Span:
         """The place of a node."""

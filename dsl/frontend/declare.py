@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from dsl.errors.errors import LanguageError
 from dsl.expressions import typing, values
@@ -14,6 +14,7 @@ from dsl.expressions.values import Value
 from dsl.frontend.capture import describe, dtype_of
 from dsl.frontend.context import Context
 from dsl.frontend.operands import value
+from dsl.frontend.results import result_nodes
 from dsl.frontend.source import FunctionSource, arguments_of
 from dsl.programs.names import NAME
 from dsl.programs.program import Array, Loop, Node, Stmt, Storage
@@ -47,8 +48,6 @@ def check_signature(source: FunctionSource) -> None:
         problem = ("keyword-only arguments are", args.kwonlyargs[0], "remove the '*'")
     elif args.defaults:
         problem = ("default values are", args.defaults[0], "capture the constant by its name")
-    elif node.returns is not None and not _is_none(node.returns):
-        problem = ("a result is", node.returns, "write the result to an array argument")
     if problem is not None:
         what, where, instead = problem
         raise LanguageError(
@@ -57,10 +56,6 @@ def check_signature(source: FunctionSource) -> None:
             span=source.span(where),
             help=instead,
         )
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
 
 
 def arguments(ctx: Context) -> Iterator[Array]:
@@ -87,6 +82,21 @@ def arguments(ctx: Context) -> Iterator[Array]:
             message = f"the argument '{arg.arg}' is an index, which loop variables only are"
             raise ctx.error("W103", message, arg.annotation, "pass a number as i32")
         yield Array(arg.arg, dtype, shape, Storage.ARGUMENT, const, 0, source.span(arg))
+
+
+def results(ctx: Context, names: Sequence[str]) -> Iterator[Array]:
+    """The arrays of one element that the results of a kernel are assigned to (see `dsl.frontend.results`).
+
+    Raises:
+        LanguageError: W102 a result that is no scalar, W103 no type.
+    """
+    for name, node in zip(names, result_nodes(ctx.source.node), strict=True):
+        dtype = _declared_type(ctx, node)
+        if isinstance(dtype, ArrayType | ConstType | IndexType):
+            message = f"a result is a scalar, not {dtype}"
+            instead = "write arrays to an array argument, which is changed in place"
+            raise ctx.error("W102", message, node, instead)
+        yield Array(name, dtype, (1,), Storage.ARGUMENT, False, 0, ctx.span(node))
 
 
 def _parts(declared: ArrayType | DType) -> tuple[DType, tuple[int, ...]]:

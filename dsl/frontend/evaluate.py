@@ -16,12 +16,13 @@ from dsl.expressions import typing, values
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, BinaryOp, CompareOp, Expr, Load, UnaryOp
 from dsl.expressions.result_types import require_truth
+from dsl.expressions.types import boolean
 from dsl.expressions.values import Value
 from dsl.frontend import fold
 from dsl.frontend.calls import call
 from dsl.frontend.capture import MISSING, describe, is_number
 from dsl.frontend.context import Context
-from dsl.frontend.operands import bounded, value
+from dsl.frontend.operands import as_value, bounded, value
 from dsl.frontend.scope import LoopName
 from dsl.frontend.subscript import subscript
 from dsl.frontend.unsupported import EXPRESSIONS
@@ -181,7 +182,7 @@ def _attribute(ctx: Context, node: ast.Attribute) -> object:
 
 def _unary(ctx: Context, node: ast.UnaryOp) -> Value:
     is_not = isinstance(node.op, ast.Not)
-    a = truth(ctx, node.operand, "'not'") if is_not else value(ctx, node.operand)
+    a = tested(ctx, node.operand) if is_not else value(ctx, node.operand)
     if is_number(a):
         return _folded(ctx, fold.unary, node.op, a, node)
     op = UNARY_OPS.get(type(node.op))
@@ -191,12 +192,18 @@ def _unary(ctx: Context, node: ast.UnaryOp) -> Value:
 def _compare(ctx: Context, node: ast.Compare) -> Value:
     """A comparison or a chain of them as data."""
     ops = comparisons(ctx, node)
-    operands = [value(ctx, n) for n in (node.left, *node.comparators)]
+    operands = compared(ctx, node)
     result: Value = True
     for op, a, b in zip(ops, operands, operands[1:], strict=False):
         part = values.compare(op, a, b, ctx.span(node))
         result = _both(ctx, "and", result, part, node)
     return result
+
+
+def compared(ctx: Context, node: ast.Compare) -> list[Value]:
+    """The operands of a comparison, of which Python evaluates the third and further ones only if need be."""
+    first = [value(ctx, n) for n in (node.left, node.comparators[0])]
+    return first + [as_value(ctx, n, ctx.evaluate_maybe(n)) for n in node.comparators[1:]]
 
 
 def comparisons(ctx: Context, node: ast.Compare) -> list[CompareOp]:
@@ -218,15 +225,32 @@ def comparisons(ctx: Context, node: ast.Compare) -> list[CompareOp]:
     return [COMPARE_OPS[type(op)] for op in node.ops]
 
 
-def _logical(ctx: Context, node: ast.BoolOp) -> Value:
+def _logical(ctx: Context, node: ast.BoolOp, is_test: bool = False) -> Value:
+    """``a and b`` or ``a or b`` of truth values; of any values where it ``is_test`` what they are."""
     op = "and" if isinstance(node.op, ast.And) else "or"
-    result = truth(ctx, node.values[0], f"'{op}'")
-    for part in node.values[1:]:
-        result = _both(ctx, op, result, truth(ctx, part, f"'{op}'"), node)
+
+    def part(n: ast.expr) -> Value:
+        return tested(ctx, n) if is_test else _truth(ctx, n, f"'{op}'")
+
+    result = part(node.values[0])
+    ctx.ahead.conditional += 1
+    for other in node.values[1:]:
+        result = _both(ctx, op, result, part(other), node)
+    ctx.ahead.conditional -= 1
     return result
 
 
-def truth(ctx: Context, node: ast.expr, what: str) -> Value:
+def tested(ctx: Context, node: ast.expr) -> Value:
+    """What is asked for its truth alone: a number, or a ``u1``; other data holds where it is not zero."""
+    if isinstance(node, ast.BoolOp):
+        return _logical(ctx, node, is_test=True)
+    found = value(ctx, node)
+    if is_number(found) or (isinstance(found, Expr) and found.dtype == boolean):
+        return found
+    return values.compare(CompareOp.NE, found, 0, ctx.span(node))
+
+
+def _truth(ctx: Context, node: ast.expr, what: str) -> Value:
     """A value that ``what`` takes as a truth value: a number, or data of type ``u1``."""
     found = value(ctx, node)
     if not is_number(found):
@@ -244,8 +268,8 @@ def _both(ctx: Context, op: Any, a: Value, b: Value, node: ast.expr) -> Value:
 
 
 def _select(ctx: Context, node: ast.IfExp) -> object:
-    cond = truth(ctx, node.test, "the condition of a select")
+    cond = tested(ctx, node.test)
     if is_number(cond):
         return evaluate(ctx, node.body if cond else node.orelse)
-    then, orelse = value(ctx, node.body), value(ctx, node.orelse)
+    then, orelse = (as_value(ctx, n, ctx.evaluate_maybe(n)) for n in (node.body, node.orelse))
     return values.select(cond, then, orelse, ctx.span(node))

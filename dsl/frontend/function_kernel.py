@@ -15,6 +15,7 @@ from dsl.expressions.values import plain
 from dsl.frontend.capture import TYPES, Environment, environment, is_number
 from dsl.frontend.context import Request
 from dsl.frontend.read import read_kernel
+from dsl.frontend.results import result_nodes
 from dsl.frontend.source import FunctionSource, file_lines, function_source
 from dsl.kernels.kernel import Kernel, Sizes
 from dsl.programs.program import Program
@@ -62,6 +63,11 @@ class FunctionKernel(Kernel):
 
     def _environment(self) -> Environment:
         return environment(self.function, self._enclosing, self.overrides)
+
+    @property
+    def results(self) -> int:
+        """See `Kernel.results`."""
+        return len(result_nodes(self.source.node))
 
     def captured(self) -> frozenset[str]:
         """The names that the kernel, and those of its module that it calls, read from outside."""

@@ -9,14 +9,15 @@ from dsl.errors.errors import LanguageError, did_you_mean
 from dsl.expressions import typing, values
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, Const, Expr, Load, loads
-from dsl.expressions.types import ArrayType
+from dsl.expressions.guarded import harmless
+from dsl.expressions.types import ArrayType, boolean
 from dsl.expressions.values import Value
 from dsl.frontend.context import Context
 from dsl.frontend.operands import value
 from dsl.frontend.slices import type_of, view_of
 from dsl.kernels.kernel import Kernel
 from dsl.programs.inline import Names, Slice, View, inlined, inlined_locals
-from dsl.programs.program import Array, Loop, Node, Program, Stmt, Storage
+from dsl.programs.program import Array, Loop, Node, Program, Stmt, Storage, statements_in
 
 MAX_CALL_DEPTH = 32
 
@@ -31,7 +32,42 @@ def call_kernel(ctx: Context, node: ast.Call) -> tuple[Node, ...] | None:
     if not isinstance(callee, Kernel):
         return None
     program = _program(ctx, callee, node)
-    return _Call(ctx, program, node).nodes()
+    return _Call(ctx, program, node, callee.results).nodes()
+
+
+def call_value(ctx: Context, callee: Kernel, node: ast.Call) -> Expr | tuple[Expr, ...]:
+    """The results of a kernel that is called in an expression; its statements go in front of the statement.
+
+    Raises:
+        LanguageError: W150 to W154 as of `call_kernel`; W153 where what it does would not be done when
+            Python does it.
+    """
+    call = _Call(ctx, _program(ctx, callee, node), node, callee.results)
+    nodes = call.nodes()
+    written = {s.target.array for n in nodes for s in statements_in(n)} - {
+        a.name for a in ctx.names.locals[call.first :]
+    }
+    if written and ctx.ahead.whole is not node:
+        message = f"'{callee.name}' writes '{min(written)}', and is called inside of an expression"
+        instead = "assign its result in a statement of its own: value = ..."
+        raise ctx.error("W153", message, node, instead)
+    if ctx.ahead.conditional and any(_may_fail(s.value) for n in nodes for s in statements_in(n)):
+        message = (
+            f"'{callee.name}' is called on a condition, and would fail where that does not hold: it divides "
+            "or shifts by data"
+        )
+        raise ctx.error("W153", message, node, "call it in a statement under 'if'")
+    ctx.ahead.nodes += nodes
+    found = call.values()
+    result = found[0] if len(found) == 1 else found
+    ctx.ahead.known[node] = result
+    return result
+
+
+def _may_fail(expr: Expr) -> bool:
+    """Whether there are operands for which it has no value."""
+    asked = Load(Access("?", ()), boolean)
+    return harmless(expr, asked, True) != expr
 
 
 def _program(ctx: Context, callee: Kernel, node: ast.Call) -> Program:
@@ -54,7 +90,7 @@ def _program(ctx: Context, callee: Kernel, node: ast.Call) -> Program:
 class _Call:
     """One call: the names that the callee's arrays, loops and statements get here."""
 
-    def __init__(self, ctx: Context, callee: Program, node: ast.Call) -> None:
+    def __init__(self, ctx: Context, callee: Program, node: ast.Call, results: int) -> None:
         self._ctx = ctx
         self._callee = callee
         self._node = node
@@ -62,6 +98,10 @@ class _Call:
         self._views: dict[str, View] = {}
         self._scalars: dict[str, Expr] = {}
         self._copies: list[Stmt] = []
+        self.first = len(ctx.names.locals)
+        arguments = callee.arguments
+        self._formal = arguments[: len(arguments) - results]
+        self._results = arguments[len(arguments) - results :]
         self._callee_loops = frozenset(n.var for n, _ in callee.walk() if isinstance(n, Loop))
 
     def nodes(self) -> tuple[Node, ...]:
@@ -72,6 +112,9 @@ class _Call:
                 self._bind_array(argument, node)
             else:
                 self._bind_scalar(argument, node)
+        for array in self._results:
+            made = ctx.names.made(f"{callee.name}_{array.name}", array.dtype, ctx.span(self._node))
+            self._views[array.name] = View(made.name, ())
         for array in callee.locals:
             self._arrays[array.name] = ctx.names.unique(f"{callee.name}_{array.name}")
         for array in inlined_locals(callee, self._arrays, ctx.names.depth):
@@ -79,13 +122,18 @@ class _Call:
         names = Names(self._arrays, self._scalars, self._loop_name, self._stmt_name, self._views)
         return (*self._copies, *inlined(callee, names, ctx.names.loops()))
 
+    def values(self) -> tuple[Expr, ...]:
+        """The results, which the nodes compute."""
+        span = self._ctx.span(self._node)
+        return tuple(
+            Load(Access(self._views[a.name].array, (), span), a.dtype) for a in self._results
+        )
+
     def _actuals(self) -> list[tuple[Array, ast.expr]]:
         """Each argument of the callee with what is passed for it."""
         ctx, callee, node = self._ctx, self._callee, self._node
-        formal = {a.name: a for a in callee.arguments}
-        signature = (
-            f"its arguments are {', '.join(f'{a.name}: {a.type}' for a in callee.arguments)}"
-        )
+        formal = {a.name: a for a in self._formal}
+        signature = f"its arguments are {', '.join(f'{a.name}: {a.type}' for a in self._formal)}"
         passed: dict[str, ast.expr] = dict(zip(formal, node.args, strict=False))
         for keyword in node.keywords:
             if keyword.arg is None or keyword.arg not in formal or keyword.arg in passed:

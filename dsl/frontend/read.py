@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dsl.frontend.context import Context, Request
-from dsl.frontend.declare import arguments, check_name, check_signature
+from dsl.frontend.declare import arguments, check_name, check_signature, results
 from dsl.frontend.evaluate import evaluate
+from dsl.frontend.results import assigned_results, result_names
 from dsl.frontend.scope import Names
 from dsl.frontend.statements import whole_body
 from dsl.programs.program import Program
@@ -20,10 +21,11 @@ def read_kernel(request: Request) -> Program:
     source = request.source
     check_signature(source)
     outside = Context(request, Names((), ()), frozenset(), evaluate)
-    declared = tuple(arguments(outside))
+    returned = result_names(source.node, source.bound)
+    declared = (*arguments(outside), *results(outside, returned))
     names = Names(declared, source.bound, source.arrays)
     ctx = Context(request, names, source.bound, evaluate)
-    nodes = whole_body(ctx, source.node.body)
+    nodes = whole_body(ctx, assigned_results(source, returned))
     name = source.node.name
     check_name(source, name, "this kernel", source.node)
     program = Program(name, (*declared, *names.locals), nodes, source.header())

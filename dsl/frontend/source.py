@@ -144,7 +144,7 @@ def _surveyed(source: FunctionSource) -> FunctionSource:
     read: set[str] = set()
     loops: set[str] = set()
     deepest = 0
-    stack: list[tuple[ast.AST, int]] = [(n, 1) for n in (node.args, *node.body)]
+    stack: list[tuple[ast.AST, int]] = [(n, 1) for n in (node.args, *_results(node), *node.body)]
     while stack:
         part, depth = stack.pop()
         if isinstance(part, ast.expr | ast.stmt) and depth > deepest:
@@ -162,6 +162,10 @@ def _surveyed(source: FunctionSource) -> FunctionSource:
                 stack += [(child, depth) for child in ast.iter_child_nodes(part)]
     names = (bound, bound - loops, read - bound)
     return FunctionSource(source.file, source.lines, node, *map(frozenset, names))
+
+
+def _results(node: ast.FunctionDef) -> tuple[ast.expr, ...]:
+    return () if node.returns is None else (node.returns,)
 
 
 def arguments_of(args: ast.arguments) -> Iterator[ast.arg]:

@@ -9,7 +9,7 @@ from dsl.expressions.intrinsics import intrinsic_of, stmt
 from dsl.expressions.types import boolean
 from dsl.frontend.assignments import assign, augmented
 from dsl.frontend.conditions import DataCond, condition
-from dsl.frontend.context import Context
+from dsl.frontend.context import Ahead, Context
 from dsl.frontend.declare import check_name, declare_annotated
 from dsl.frontend.if_conversion import converted
 from dsl.frontend.inlining import call_kernel
@@ -57,6 +57,20 @@ def statement(ctx: Context, node: ast.stmt, name: str | None = None) -> tuple[No
     Raises:
         LanguageError: it is not of the language.
     """
+    around, ctx.ahead = ctx.ahead, Ahead(whole=_whole(node))
+    try:
+        nodes = _of(ctx, node, name)
+        return (*ctx.ahead.nodes, *nodes)
+    finally:
+        ctx.ahead = around
+
+
+def _whole(node: ast.stmt) -> ast.expr | None:
+    """The value of an assignment, which Python evaluates before anything else of it."""
+    return node.value if isinstance(node, ast.Assign | ast.AnnAssign | ast.Expr) else None
+
+
+def _of(ctx: Context, node: ast.stmt, name: str | None) -> tuple[Node, ...]:
     match node:
         case ast.For():
             return _for(ctx, node)

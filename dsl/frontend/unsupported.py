@@ -15,8 +15,8 @@ STATEMENTS: dict[type[ast.stmt], Advice] = {
         "hardware needs the number of iterations: for i in range(most), with 'break' where it ends",
     ),
     ast.Return: (
-        "'return' with a value",
-        "write the result to an array argument, which is changed in place; 'return' alone is known",
+        "'return' with a value, of a kernel without a result,",
+        "say its type, as in def k(x: f32) -> f32:, or write to an array argument",
     ),
     ast.FunctionDef: ("a nested function", "define another @weft.kernel outside and call it"),
     ast.AsyncFunctionDef: ("a nested function", "define another @weft.kernel outside and call it"),

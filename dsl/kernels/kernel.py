@@ -50,6 +50,11 @@ class Kernel(ABC):
         """
         return self.build_in(())
 
+    @property
+    def results(self) -> int:
+        """How many results it has: its last arguments, arrays of one element each."""
+        return 0
+
     @abstractmethod
     def build_in(self, building: tuple[Kernel, ...]) -> Program:
         """The program, while those of the kernels in ``building`` are being made around it."""
@@ -165,7 +170,7 @@ class Kernel(ABC):
 
         return own_inputs(self.program, self.own_inputs[0], self, seed)
 
-    def __call__(self, *args: Any, **named: Any) -> None:
+    def __call__(self, *args: Any, **named: Any) -> Any:
         """Run the kernel on NumPy arrays, in place, by the reference interpreter.
 
         Args:
@@ -173,13 +178,18 @@ class Kernel(ABC):
                 numbers for scalar arguments, in calling order.
             named: The rest, by name.
 
+        Returns:
+            Its result as a NumPy scalar, or a tuple of several; None where it has none, or arrays for
+            them are passed.
+
         Raises:
             LanguageError: W155 for missing, unknown or misshapen arguments.
         """
         from dsl.interp import run
 
         program = self.program
-        inputs = _bound(program, args, named)
+        results = self._missing_results(program, args, named)
+        inputs = _bound(program, args, {**named, **results})
         written = {s.target.array for s in program.statements()}
         for name in written & inputs.keys():
             if not hasattr(inputs[name], "flags") or not inputs[name].flags.writeable:
@@ -193,6 +203,24 @@ class Kernel(ABC):
         outputs = run(program, inputs)
         for name in written & inputs.keys():
             inputs[name][...] = outputs[name]
+        found = tuple(result[0] for result in results.values())
+        return found[0] if len(found) == 1 else found or None
+
+    def _missing_results(
+        self, program: Program, args: tuple[Any, ...], named: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Arrays for the results, by name, where none of them is passed."""
+        if not self.results:
+            return {}
+        import numpy as np
+
+        from dsl.arrays.storage import storage_dtype
+
+        arrays = program.arguments[-self.results :]
+        others = len(program.arguments) - self.results
+        if len(args) > others or any(a.name in named for a in arrays):
+            return {}
+        return {a.name: np.zeros(a.shape, storage_dtype(a.dtype)) for a in arrays}
 
     def __repr__(self) -> str:
         return f"<weft kernel {self.name}>"

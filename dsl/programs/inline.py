@@ -41,7 +41,9 @@ class View:
         return tuple(d.start + next(own) * d.step if isinstance(d, Slice) else d for d in self.dims)
 
     def limits(self, indices: tuple[Affine, ...]) -> tuple[tuple[Affine, int], ...]:
-        """What keeps subscripts inside of the part."""
+        """What keeps subscripts inside of the part; nothing has to of a scalar, the one element of an array."""
+        if not self.dims:
+            return ()
         extents = (d.extent for d in self.dims if isinstance(d, Slice))
         return tuple(zip(indices, extents, strict=True))
 

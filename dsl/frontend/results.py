@@ -1,0 +1,163 @@
+"""Kernels with a result: ``-> f32`` is an array of one element behind the arguments, which ``return x`` assigns.
+
+Before::
+
+    @weft.kernel
+    def clamp(x: f32, top: f32) -> f32:
+        if x > top:
+            return top
+        return max(x, 0.0)
+
+After::
+
+    @weft.kernel
+    def clamp(x: f32, top: f32, result: f32[1]):
+        if x > top:
+            result[0] = top
+            return
+        result[0] = max(x, 0.0)
+
+A call of it in an expression puts its statements in front of the statement (`dsl.frontend.inlining`).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator, Sequence
+
+from dsl.errors.errors import LanguageError
+from dsl.frontend.source import FunctionSource
+
+
+def result_nodes(node: ast.FunctionDef) -> list[ast.expr]:
+    """The types of a kernel's results: ``-> f32``, ``-> (f32, i32)`` or ``-> tuple[f32, i32]``."""
+    match node.returns:
+        case None | ast.Constant(value=None):
+            return []
+        case ast.Tuple(elts=parts):
+            return parts
+        case ast.Subscript(value=ast.Name(id="tuple"), slice=ast.Tuple(elts=parts)):
+            return parts
+        case found:
+            return [found]
+
+
+def result_names(node: ast.FunctionDef, taken: Collection[str]) -> list[str]:
+    """The names of the arrays that the results are assigned to."""
+    count = len(result_nodes(node))
+    names = ["result"] if count == 1 else [f"result_{n}" for n in range(count)]
+    while any(name in taken for name in names):
+        names = [f"{name}_" for name in names]
+    return names
+
+
+def assigned_results(source: FunctionSource, names: Sequence[str]) -> list[ast.stmt]:
+    """The body of a kernel, where ``return`` assigns to the arrays of these names; as it is where there are none.
+
+    Raises:
+        LanguageError: W102 a way through the kernel ends without a value, or with too few or too many.
+    """
+    body = source.node.body
+    if not names:
+        return body
+    if not _always_returns(body):
+        raise LanguageError(
+            "W102",
+            f"'{source.node.name}' has a result, and can end without 'return'",
+            span=source.span(source.node.returns or body[-1]),
+            help="end it with 'return' and the value",
+        )
+    made = _Results(source, names)
+    # Where a loop is left by one of them, those of other iterations keep what was there before.
+    place = next(n for s in body for n in ast.walk(s) if isinstance(n, ast.Return))
+    first = [made.cleared(place)] if _has_partial(body) else []
+    return [*first, *made.block(body, is_last=True)]
+
+
+def _always_returns(statements: Sequence[ast.stmt]) -> bool:
+    """Whether every way through the statements ends with ``return``."""
+    match statements[-1] if statements else None:
+        case ast.Return():
+            return True
+        case ast.If(body=then, orelse=orelse):
+            return _always_returns(then) and _always_returns(orelse)
+    return False
+
+
+def _has_partial(statements: Sequence[ast.stmt]) -> bool:
+    """Whether ``return`` is in a loop, or in an ``if`` that returns on some of its ways only."""
+    for s in statements:
+        if isinstance(s, ast.For) and any(isinstance(n, ast.Return) for n in ast.walk(s)):
+            return True
+        if isinstance(s, ast.If):
+            for branch in (s.body, s.orelse):
+                returns = any(isinstance(n, ast.Return) for b in branch for n in ast.walk(b))
+                if (returns and not _always_returns(branch)) or _has_partial(branch):
+                    return True
+    return False
+
+
+class _Results:
+    """Puts assignments in the place of ``return`` with a value."""
+
+    def __init__(self, source: FunctionSource, names: Sequence[str]) -> None:
+        self._source = source
+        self._names = names
+
+    def block(self, statements: Sequence[ast.stmt], *, is_last: bool) -> list[ast.stmt]:
+        """``is_last``: nothing of the kernel is behind the statements."""
+        end = len(statements) - 1
+        return [
+            made for n, s in enumerate(statements) for made in self._of(s, is_last and n == end)
+        ]
+
+    def _of(self, s: ast.stmt, is_last: bool) -> Iterator[ast.stmt]:
+        match s:
+            case ast.Return():
+                yield self._assigned(s)
+                if not is_last:
+                    yield ast.copy_location(ast.Return(None), s)
+            case ast.If():
+                then = self.block(s.body, is_last=is_last)
+                orelse = self.block(s.orelse, is_last=is_last)
+                yield ast.copy_location(ast.If(s.test, then, orelse), s)
+            case ast.For():
+                inside = self.block(s.body, is_last=False)
+                orelse = self.block(s.orelse, is_last=False)
+                yield ast.copy_location(ast.For(s.target, s.iter, inside, orelse), s)
+            case _:
+                yield s
+
+    def cleared(self, place: ast.stmt) -> ast.stmt:
+        """``result[0] = 0``, of all results."""
+        zeros: list[ast.expr] = [ast.copy_location(ast.Constant(0), place) for _ in self._names]
+        value = zeros[0] if len(zeros) == 1 else ast.Tuple(zeros, ast.Load())
+        return self._assigned(ast.copy_location(ast.Return(value), place))
+
+    def _assigned(self, s: ast.Return) -> ast.stmt:
+        """``result[0] = value``, of all results at once."""
+        values = [] if s.value is None else [s.value]
+        if len(self._names) > 1 and isinstance(s.value, ast.Tuple):
+            values = s.value.elts
+        if len(values) != len(self._names) and not (values and isinstance(s.value, ast.Call)):
+            count = len(self._names)
+            wanted = "1 value" if count == 1 else f"{count} values"
+            raise LanguageError(
+                "W102",
+                f"'{self._source.node.name}' returns {wanted}, and this is "
+                f"{'none' if not values else len(values)}",
+                span=self._source.span(s),
+                help=f"its results are {ast.unparse(self._source.node.returns)}",  # type: ignore[arg-type]
+            )
+
+        def at(node: ast.expr) -> ast.expr:
+            return ast.copy_location(node, s)
+
+        targets = [
+            at(ast.Subscript(at(ast.Name(n, ast.Load())), at(ast.Constant(0)), ast.Store()))
+            for n in self._names
+        ]
+        one = len(targets) == 1
+        target = targets[0] if one else at(ast.Tuple(targets, ast.Store()))
+        value = values[0] if len(values) == 1 else at(ast.Tuple(values, ast.Load()))
+        return ast.copy_location(ast.Assign([target], value), s)
