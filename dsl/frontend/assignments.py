@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 
 from dsl.expressions import typing, values
+from dsl.expressions.affine import Affine
 from dsl.expressions.elements import assignment
 from dsl.expressions.expr import Access, Expr, Gather, Load, loads
 from dsl.expressions.types import DType, IndexType, IntType
 from dsl.expressions.updates import update
+from dsl.frontend.capture import is_number
 from dsl.frontend.context import Context
-from dsl.frontend.declare import declare_assigned
+from dsl.frontend.declare import check_name, declare_assigned
 from dsl.frontend.evaluate import binary
 from dsl.frontend.operands import example_access, value
 from dsl.frontend.scope import LoopName
@@ -28,6 +30,10 @@ def assign(ctx: Context, node: ast.Assign, name: str | None) -> tuple[Stmt, ...]
         LanguageError: W107 a target that cannot be assigned, W110 several under one name.
     """
     pairs = [pair for target in node.targets for pair in _pairs(ctx, target, node.value)]
+    if name is None:
+        pairs = [pair for pair in pairs if not _bound(ctx, *pair)]
+        if not pairs:
+            return ()
     if len(pairs) == 1:
         return (_one(ctx, node, name, *pairs[0]),)
     if name is not None:
@@ -61,6 +67,21 @@ def _pairs(ctx: Context, target: ast.expr, source: ast.expr) -> list[tuple[ast.e
         raise ctx.error("W107", message, target, f"write {count} values, as in a, b = b, a")
     every = zip(target.elts, source.elts, strict=True)
     return [pair for goal, part in every for pair in _pairs(ctx, goal, part)]
+
+
+def _bound(ctx: Context, target: ast.expr, source: ast.expr) -> bool:
+    """Whether the target is a name that stands for a number, or an affine expression, from here on.
+
+    It is no local then: ``r = 2 * i + p`` leaves ``x[r]`` the affine access that it is.
+    """
+    if not isinstance(target, ast.Name) or target.id not in ctx.once or ctx.names.find(target.id):
+        return False
+    found = ctx.evaluate(source)
+    if isinstance(found, bool) or not (is_number(found) or isinstance(found, Affine)):
+        return False
+    check_name(ctx.source, target.id, "this constant", target)
+    ctx.names.bind(target.id, found)
+    return True
 
 
 def _several(ctx: Context, source: ast.expr) -> ast.expr:

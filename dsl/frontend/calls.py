@@ -14,7 +14,7 @@ from dsl.expressions.intrinsics import INTRINSICS, Intrinsic, intrinsic_of
 from dsl.expressions.numeric import convert
 from dsl.expressions.types import ArrayType, DType, FixedType
 from dsl.expressions.values import Value
-from dsl.frontend.capture import describe, dtype_of, is_number
+from dsl.frontend.capture import describe, dtype_of, is_number, numpy_type
 from dsl.frontend.context import Context
 from dsl.frontend.inlining import call_value
 from dsl.frontend.operands import as_value, value
@@ -36,7 +36,7 @@ _EXTREMA = {"min": BinaryOp.MIN, "max": BinaryOp.MAX}
 def call(ctx: Context, node: ast.Call) -> object:
     """The value of a call."""
     function = _callee(ctx, node.func)
-    dtype = dtype_of(function)
+    dtype = dtype_of(function) or numpy_type(function)
     if dtype is not None:
         return _cast(ctx, dtype, node)
     if isinstance(function, Kernel):
@@ -55,7 +55,9 @@ def call(ctx: Context, node: ast.Call) -> object:
     intrinsic = intrinsic_of(function)
     if intrinsic is not None:
         return apply(intrinsic, arguments(ctx, intrinsic, node), ctx, node)
-    if function in (len, int, float, bool):
+    if function is divmod:
+        return _divmod(ctx, node)
+    if function in (len, int, float, bool, ord):
         return _constant_call(ctx, function, node)
     if function is Fraction:
         return _fraction(ctx, node)
@@ -149,7 +151,7 @@ def _specialised(ctx: Context, kernel: Kernel, node: ast.Call) -> Kernel:
 
 
 def _constant_call(ctx: Context, function: object, node: ast.Call) -> Value:
-    """``len(A)``, and Python's ``int``, ``float`` and ``bool`` on constants."""
+    """``len(A)``, and Python's ``int``, ``float``, ``bool`` and ``ord`` on constants."""
     name = getattr(function, "__name__", "")
     if len(node.args) != 1 or node.keywords:
         raise ctx.error("W150", f"{name}() takes 1 argument", node)
@@ -159,6 +161,9 @@ def _constant_call(ctx: Context, function: object, node: ast.Call) -> Value:
             return found.shape[0]
         if isinstance(found, Sized):
             return len(found)
+    elif function is ord:
+        if isinstance(found, str) and len(found) == 1:
+            return ord(found)
     elif is_number(found):
         try:
             return _CONVERT[name](found)
@@ -166,6 +171,17 @@ def _constant_call(ctx: Context, function: object, node: ast.Call) -> Value:
             message = f"the constant {ctx.source.text(node)} has no value: {e}"
             raise ctx.error("W114", message, node) from None
     raise _unknown_call(ctx, function, node)
+
+
+def _divmod(ctx: Context, node: ast.Call) -> tuple[Value, Value]:
+    """``q, r = divmod(a, b)``: ``a // b`` and ``a % b``."""
+    if len(node.args) != 2 or node.keywords:
+        raise ctx.error("W150", "divmod() takes 2 arguments", node)
+    a, b = (value(ctx, n) for n in node.args)
+    if isinstance(a, int | float) and isinstance(b, int | float) and b != 0:
+        return divmod(a, b)
+    span = ctx.span(node)
+    return values.binary(BinaryOp.FLOORDIV, a, b, span), values.binary(BinaryOp.MOD, a, b, span)
 
 
 def _fraction(ctx: Context, node: ast.Call) -> Fraction:

@@ -13,7 +13,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dsl.expressions.intrinsics import Intrinsic
-from dsl.expressions.types import DTYPES, ArrayType, ConstType, DType
+from dsl.expressions.types import (
+    DTYPES,
+    ArrayType,
+    ConstType,
+    DType,
+    IntType,
+    boolean,
+    f16,
+    f32,
+    f64,
+)
 from dsl.expressions.values import plain
 from dsl.kernels.kernel import Kernel
 
@@ -107,6 +117,22 @@ def describe(value: object) -> str:
         return f"the type {value}"
     kind = type(value)
     return f"a {kind.__name__}" if kind.__module__ in ("builtins", "numpy") else f"{kind.__name__}"
+
+
+_NUMPY: dict[str, DType] = {
+    "bool": boolean,
+    "float16": f16,
+    "float32": f32,
+    "float64": f64,
+    **{f"{u}int{w}": IntType(w, not u) for u in ("", "u") for w in (8, 16, 32, 64)},
+}
+
+
+def numpy_type(value: object) -> DType | None:
+    """The data type of the name of a class of NumPy's scalars, such as ``np.float32``, else None."""
+    if not isinstance(value, type) or value.__module__ != "numpy":
+        return None
+    return _NUMPY.get(value.__name__.removesuffix("_"))
 
 
 def dtype_of(value: object) -> DType | None:

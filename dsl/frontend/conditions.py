@@ -16,7 +16,7 @@ from dsl.expressions.types import boolean
 from dsl.expressions.values import Value
 from dsl.frontend.capture import is_number
 from dsl.frontend.context import Context
-from dsl.frontend.evaluate import compared, comparisons
+from dsl.frontend.evaluate import compared, comparisons, membership
 from dsl.frontend.operands import value
 
 
@@ -89,6 +89,9 @@ def _data(found: typing.Operand) -> Condition:
 
 
 def _compared(ctx: Context, node: ast.Compare) -> Condition:
+    listed = membership(ctx, node)
+    if listed is not None:
+        return condition(ctx, listed)
     ops = comparisons(ctx, node)
     operands = compared(ctx, node)
     parts: list[Cond | DataCond] = []

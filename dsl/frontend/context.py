@@ -53,18 +53,20 @@ class Ahead:
 class Context:
     """The state of reading one kernel.
 
-    ``bound`` are the names that its function assigns; ``evaluator`` says what expressions stand for
+    ``bound`` are the names that its function assigns, ``once`` those of them that stand for one value; ``evaluator`` says what expressions stand for
     (see `dsl.frontend.evaluate`). ``flags`` are the names of the scalars that tell of a ``break``,
-    of loops that are not read yet.
+    of loops that are not read yet. ``given`` is what expressions stand for that the front end made.
     """
 
     request: Request
     names: Names
     bound: frozenset[str]
     evaluator: Callable[[Context, ast.expr], object]
+    once: frozenset[str] = frozenset()
     statements: dict[str, Span | None] = field(default_factory=dict)
     flags: dict[ast.For, str] = field(default_factory=dict)
     ahead: Ahead = field(default_factory=Ahead)
+    given: dict[ast.expr, object] = field(default_factory=dict)
 
     @property
     def source(self) -> FunctionSource:
@@ -77,8 +79,10 @@ class Context:
         Raises:
             LanguageError: it is not of the language, a name is unknown, the types do not fit.
         """
-        known = self.ahead.known
-        return known[node] if node in known else self.evaluator(self, node)
+        for known in (self.ahead.known, self.given):
+            if node in known:
+                return known[node]
+        return self.evaluator(self, node)
 
     def evaluate_maybe(self, node: ast.expr) -> object:
         """What an expression stands for that Python evaluates only if what is in front of it says so."""

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dsl.errors.errors import LanguageError
 from dsl.expressions import typing, values
 from dsl.expressions.affine import Affine
-from dsl.expressions.expr import Access
-from dsl.expressions.types import ArrayType, ConstType, DType, IndexType, IntType
+from dsl.expressions.expr import Access, Const
+from dsl.expressions.types import ArrayType, ConstType, DType, IndexType, IntType, boolean
 from dsl.expressions.values import Value
 from dsl.frontend.capture import describe, dtype_of
 from dsl.frontend.context import Context
@@ -177,7 +177,9 @@ def declare_assigned(ctx: Context, target: ast.Name, found: Value) -> tuple[Acce
     """The first assignment ``x = value``: it declares a scalar of the value's type."""
     check_name(ctx.source, target.id, "this local", target)
     operand = values.operand(found)
-    if isinstance(operand, (bool, int, float)) or typing.is_open(operand):
+    if isinstance(operand, bool):
+        operand = Const(operand, boolean)
+    if isinstance(operand, (int, float)) or typing.is_open(operand):
         example = "i32" if isinstance(operand, int) else "f32"
         written = "..." if typing.is_open(operand) else operand
         raise ctx.error(

@@ -147,6 +147,9 @@ def _name(ctx: Context, node: ast.Name) -> object:
             return Load(Access(scalar.name, (), ctx.span(node)), scalar.dtype)
         case Array() as array:
             return array
+    number = ctx.names.constant(node.id)
+    if number is not None:
+        return number
     environment = ctx.request.environment
     if node.id not in ctx.bound:
         captured = environment.lookup(node.id)
@@ -191,6 +194,9 @@ def _unary(ctx: Context, node: ast.UnaryOp) -> Value:
 
 def _compare(ctx: Context, node: ast.Compare) -> Value:
     """A comparison or a chain of them as data."""
+    listed = membership(ctx, node)
+    if listed is not None:
+        return value(ctx, listed)
     ops = comparisons(ctx, node)
     operands = compared(ctx, node)
     result: Value = True
@@ -206,6 +212,35 @@ def compared(ctx: Context, node: ast.Compare) -> list[Value]:
     return first + [as_value(ctx, n, ctx.evaluate_maybe(n)) for n in node.comparators[1:]]
 
 
+def membership(ctx: Context, node: ast.Compare) -> ast.expr | None:
+    """``x in (a, b)`` as ``x == a or x == b``, ``not in`` as its contrary; None for other comparisons.
+
+    Raises:
+        LanguageError: W105 it is not in constants or values that are listed.
+    """
+    if not any(isinstance(op, ast.In | ast.NotIn) for op in node.ops):
+        return None
+    listed = node.comparators[-1]
+    if (
+        not isinstance(listed, ast.Tuple | ast.List | ast.Set)
+        or len(node.ops) != 1
+        or not listed.elts
+    ):
+        instead = (
+            "compare with == and <, joined by 'and', 'or', or with listed values, as in x in (1, 2)"
+        )
+        raise ctx.error("W105", "this 'in' is not supported in a kernel", node, instead)
+    tests: list[ast.expr] = [
+        ast.copy_location(ast.Compare(node.left, [ast.Eq()], [e]), node) for e in listed.elts
+    ]
+    found: ast.expr = tests[0]
+    if len(tests) > 1:
+        found = ast.copy_location(ast.BoolOp(ast.Or(), tests), node)
+    if isinstance(node.ops[0], ast.NotIn):
+        found = ast.copy_location(ast.UnaryOp(ast.Not(), found), node)
+    return found
+
+
 def comparisons(ctx: Context, node: ast.Compare) -> list[CompareOp]:
     """The operators of a comparison; ``in`` and ``is`` are refused, and so are strings."""
     for operand in (node.left, *node.comparators):
@@ -219,8 +254,7 @@ def comparisons(ctx: Context, node: ast.Compare) -> list[CompareOp]:
             )
     for op in node.ops:
         if type(op) not in COMPARE_OPS:
-            what = "'in'" if isinstance(op, (ast.In, ast.NotIn)) else "'is'"
-            message = f"{what} is not supported in a kernel"
+            message = "'is' is not supported in a kernel"
             raise ctx.error("W105", message, node, "compare with == and <, joined by 'and', 'or'")
     return [COMPARE_OPS[type(op)] for op in node.ops]
 

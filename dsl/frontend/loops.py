@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -61,9 +62,9 @@ def headers(ctx: Context, node: ast.For) -> tuple[Header, ...]:
         LanguageError: W109 for other iterables and targets, W141 and W143 for the bounds.
     """
     called = ctx.evaluate(node.iter.func) if isinstance(node.iter, ast.Call) else None
-    if called is not range and intrinsic_of(called) is not grid:
+    if called is not range and intrinsic_of(called) is not grid and not _is_product(called):
         text = ctx.source.text(node.iter)
-        message = f"a loop runs over range(...) or weft.grid(...), not over {text}"
+        message = f"a loop runs over range(...), weft.grid(...) or arrays, not over {text}"
         raise ctx.error("W109", message, node.iter, _RANGE_HELP)
     assert isinstance(node.iter, ast.Call)
     if node.iter.keywords:
@@ -74,6 +75,12 @@ def headers(ctx: Context, node: ast.For) -> tuple[Header, ...]:
             raise ctx.error("W109", message, node.target, "use weft.grid(n, m) for several")
         return (_range(ctx, node.target, node.iter),)
     return _grid(ctx, node.target, node.iter)
+
+
+def _is_product(called: object) -> bool:
+    """Whether it is ``itertools.product`` or ``np.ndindex``, which give what `weft.grid` does."""
+    module, name = getattr(called, "__module__", ""), getattr(called, "__name__", "")
+    return called is itertools.product or (name == "ndindex" and str(module).startswith("numpy"))
 
 
 def _grid(ctx: Context, target: ast.expr, node: ast.Call) -> tuple[Header, ...]:

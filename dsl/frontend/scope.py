@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from dsl.errors.errors import LanguageError, Span, did_you_mean
@@ -25,6 +26,7 @@ class Scope:
 
     loop: LoopName | None
     arrays: dict[str, Array] = field(default_factory=dict)
+    constants: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,42 @@ class Names:
             if scope.loop is not None and scope.loop.var == name:
                 return scope.loop
         return None
+
+    def constant(self, name: str) -> object:
+        """The number that a name of the source stands for here, else None."""
+        for scope in reversed(self._scopes):
+            if name in scope.constants:
+                return scope.constants[name]
+        return None
+
+    def bind(self, name: str, number: object) -> None:
+        """Let a name stand for a number in the innermost scope."""
+        self._scopes[-1].constants[name] = number
+
+    @contextmanager
+    def copy(self, constants: Mapping[str, object], what: str, span: Span) -> Iterator[None]:
+        """A copy of the body of a loop over constants: what it declares ends with it, as the constants do.
+
+        Raises:
+            LanguageError: W133 where one of their names is taken.
+        """
+        for name in constants:
+            if self.find(name) is not None:
+                raise LanguageError(
+                    "W133",
+                    f"the loop variable '{name}' has the name of something else",
+                    span=span,
+                    help="give the loop another name",
+                )
+        scope = self._scopes[-1]
+        arrays, before = dict(scope.arrays), dict(scope.constants)
+        scope.constants.update(constants)
+        try:
+            yield
+        finally:
+            for name in scope.arrays.keys() - arrays.keys():
+                self._ended[name] = Ended(what, scope.arrays.pop(name).span, is_loop=False)
+            scope.constants = before
 
     def visible(self) -> set[str]:
         """Every name in scope."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import linecache
 import types
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -157,11 +158,44 @@ def _surveyed(source: FunctionSource) -> FunctionSource:
                 bound.add(name)
             case _:
                 if isinstance(part, ast.For):
-                    loops |= {n.id for n in ast.walk(part.target) if isinstance(n, ast.Name)}
+                    loops |= set(_loop_variables(part))
                 depth += 1
                 stack += [(child, depth) for child in ast.iter_child_nodes(part)]
     names = (bound, bound - loops, read - bound)
     return FunctionSource(source.file, source.lines, node, *map(frozenset, names))
+
+
+def _loop_variables(node: ast.For) -> Iterator[str]:
+    """The names that are variables of loops, and no elements of arrays."""
+    called = node.iter.func if isinstance(node.iter, ast.Call) else None
+    name = called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")
+    target: ast.expr = node.target
+    if name == "zip" or isinstance(node.iter, ast.Name | ast.Subscript):
+        return
+    if name == "enumerate" and isinstance(target, ast.Tuple):
+        target = target.elts[0]
+    yield from (n.id for n in ast.walk(target) if isinstance(n, ast.Name))
+
+
+def assigned_once(node: ast.FunctionDef) -> frozenset[str]:
+    """The names that one assignment without a condition gives a value, and nothing else."""
+    stores = Counter(
+        n.id for n in ast.walk(node) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)
+    )
+    return frozenset(name for name in _plainly_assigned(node.body) if stores[name] == 1)
+
+
+def _plainly_assigned(statements: Sequence[ast.stmt]) -> Iterator[str]:
+    for s in statements:
+        if isinstance(s, ast.For):
+            yield from _plainly_assigned(s.body)
+        elif isinstance(s, ast.Assign):
+            yield from (
+                n.id
+                for t in s.targets
+                for n in ast.walk(t)
+                if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+            )
 
 
 def _results(node: ast.FunctionDef) -> tuple[ast.expr, ...]:

@@ -13,6 +13,7 @@ from dsl.frontend.context import Ahead, Context
 from dsl.frontend.declare import check_name, declare_annotated
 from dsl.frontend.if_conversion import converted
 from dsl.frontend.inlining import call_kernel
+from dsl.frontend.iterations import Copies, plain_loop
 from dsl.frontend.jumps import (
     Flags,
     Jump,
@@ -95,6 +96,10 @@ def _of(ctx: Context, node: ast.stmt, name: str | None) -> tuple[Node, ...]:
 
 def _for(ctx: Context, node: ast.For) -> tuple[Node, ...]:
     """A loop; one that ``break`` can leave runs on without effect (see `dsl.frontend.jumps`)."""
+    made = plain_loop(ctx, node)
+    if isinstance(made, Copies):
+        return _copies(ctx, node, made)
+    node = made or node
     jumps = [*jumps_in(node.body)]
     breaks = next((j for j in jumps if isinstance(j, ast.Break)), None)
     done = "" if breaks is None else _flag(ctx, node, breaks)
@@ -115,6 +120,19 @@ def _for(ctx: Context, node: ast.For) -> tuple[Node, ...]:
     if orelse and breaks is not None:
         orelse = [unless(breaks, done, orelse)]
     return (*before, *inside, *body(ctx, orelse))
+
+
+def _copies(ctx: Context, node: ast.For, copies: Copies) -> tuple[Node, ...]:
+    """The body for each of the constants that the loop runs over."""
+    jump = next(jumps_in(node.body), None)
+    if jump is not None:
+        message = "a loop over constants that are no range is written out, and cannot be left"
+        raise ctx.error("W109", message, jump, "put what follows under a condition")
+    found: list[Node] = []
+    for constants in copies.constants:
+        with ctx.names.copy(constants, ast.unparse(node.target), ctx.span(node.target)):
+            found += body(ctx, node.body)
+    return (*found, *body(ctx, node.orelse))
 
 
 def _loop_body(

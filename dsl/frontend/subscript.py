@@ -106,14 +106,14 @@ def affine_index(ctx: Context, array: Array, dim: int, node: ast.expr) -> Affine
     affine = values.as_affine(index)
     if affine is None:
         raise not_affine(ctx, "W140", f"the subscript of '{array.name}'", node)
-    if affine.is_const and affine.const < 0:
-        last = array.shape[dim] + affine.const
-        raise ctx.error(
-            "W145",
-            f"the subscript {affine.const} is negative, and does not count from the end",
-            node,
-            f"write {last}" if last >= 0 else None,
-        )
+    if affine.is_const and affine.const < 0:  # counts from the end, as in Python
+        place = array.shape[dim] + affine.const
+        if place < 0:
+            message = (
+                f"the subscript {affine.const} is in front of '{array.name}', which is {array.type}"
+            )
+            raise ctx.error("W145", message, node)
+        return Affine.of(place)
     return affine
 
 

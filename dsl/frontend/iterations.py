@@ -1,0 +1,225 @@
+"""Loops over arrays, ``enumerate``, ``zip``, ``reversed`` and constants, made into loops over ``range``.
+
+Before::
+
+    for i, v in enumerate(x):
+        y[i] = 2 * v
+
+After::
+
+    for i in range(len(x)):
+        v = x[i]
+        y[i] = 2 * v
+
+Constants that are no ``range``, as in ``for dy, dx in ((0, 1), (1, 0))``, are no loop in hardware: the body stands
+there once for each of them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TypeVar
+
+from dsl.expressions.affine import Affine
+from dsl.expressions.values import plain
+from dsl.frontend.capture import is_number
+from dsl.frontend.context import Context
+from dsl.frontend.slices import type_of, view_of
+from dsl.programs.inline import Slice
+from dsl.programs.program import Array
+
+Node = TypeVar("Node", bound=ast.AST)
+
+_HELP = (
+    "write 'for i in range(start, stop, step):', 'for i, j in weft.grid(n, m):', or loop over arrays of "
+    "one dimension, as with enumerate(x) and zip(x, y)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """The body once for each of the constants: what each of its names stands for."""
+
+    constants: tuple[dict[str, object], ...]
+
+
+def plain_loop(ctx: Context, node: ast.For) -> ast.For | Copies | None:
+    """The same loop over ``range``, or constants for copies of its body; None where it is plain already.
+
+    Raises:
+        LanguageError: W109 what cannot be looped over.
+    """
+    made = _Iteration(ctx, node)
+    match node.iter:
+        case ast.Call(func=func):
+            called = ctx.evaluate(func)
+            if called is reversed:
+                return made.backwards(node.iter)
+            if called is enumerate:
+                return made.numbered(node.iter)
+            if called is zip:
+                return made.over(None, 0, node.iter)
+            return None
+        case ast.Tuple() | ast.List():
+            return made.constants(_constants(ctx, node.iter))
+    found = ctx.evaluate(node.iter) if view_of(ctx, node.iter) is None else None
+    if isinstance(found, (tuple, list)) or hasattr(found, "__array__"):
+        return made.constants([*found])  # type: ignore[misc]
+    if found is None or isinstance(found, Array):
+        return made.over(None, 0, node.iter)
+    return None
+
+
+def _constants(ctx: Context, node: ast.expr) -> list[object]:
+    """The constants of a tuple or list, which may be tuples again."""
+    assert isinstance(node, ast.Tuple | ast.List)
+    return [
+        _constants(ctx, n) if isinstance(n, ast.Tuple | ast.List) else ctx.evaluate(n)
+        for n in node.elts
+    ]
+
+
+class _Iteration:
+    def __init__(self, ctx: Context, node: ast.For) -> None:
+        self._ctx = ctx
+        self._node = node
+
+    def numbered(self, call: ast.Call) -> ast.For:
+        """``for i, v in enumerate(x, start)``."""
+        target, args = self._node.target, call.args
+        pair = isinstance(target, ast.Tuple) and len(target.elts) == 2 and len(args) in (1, 2)
+        if not pair or call.keywords or not isinstance(target.elts[0], ast.Name):  # type: ignore[attr-defined]
+            raise self._refused("enumerate(x) gives a number and an element", call)
+        start = self._ctx.evaluate(args[1]) if len(args) == 2 else 0
+        if not isinstance(start, int):
+            raise self._refused("enumerate begins at an integer constant", args[1])
+        number, element = target.elts  # type: ignore[attr-defined]
+        return self.over(number, start, args[0], element)
+
+    def over(
+        self, number: ast.Name | None, start: int, of: ast.expr, target: ast.expr | None = None
+    ) -> ast.For:
+        """The loop over the elements of an array, or of several in a ``zip``; ``number`` counts them from ``start``."""
+        ctx = self._ctx
+        target = target or self._node.target
+        if number is None:
+            base = target.id if isinstance(target, ast.Name) else "n"
+            var = ctx.names.unique_loop(f"{base}_i", ctx.names.loops())
+            number = self._at(ast.Name(var, ast.Store()))
+        place = Affine.of(number.id) - start
+        pairs = [*self._pairs(target, of, place)]
+        extent = min(length for _, _, length in pairs)
+        first: list[ast.stmt] = [self._at(ast.Assign([t], e)) for t, e, _ in pairs]
+        return self._loop(number, (start, start + extent), [*first, *self._node.body])
+
+    def _pairs(
+        self, target: ast.expr, of: ast.expr, place: Affine
+    ) -> Iterator[tuple[ast.expr, ast.expr, int]]:
+        """Each target with the element that it is, and the number of elements."""
+        ctx = self._ctx
+        if isinstance(of, ast.Call) and ctx.evaluate(of.func) is zip:
+            targets = target.elts if isinstance(target, ast.Tuple) else []
+            if len(targets) != len(of.args) or of.keywords:
+                raise self._refused("zip gives an element of each of its arrays", of)
+            for inner, part in zip(targets, of.args, strict=True):
+                yield from self._pairs(inner, part, place)
+            return
+        view = view_of(ctx, of) if not isinstance(of, ast.Call) else None
+        array = ctx.names.find(view.array) if view is not None else None
+        if view is None or not isinstance(array, Array):
+            text = ctx.source.text(of)
+            raise self._refused(
+                f"a loop runs over range(...), weft.grid(...) or arrays, not over {text}", of
+            )
+        shape = type_of(view, array).shape
+        if len(shape) != 1:
+            text = f"{ctx.source.text(of)} has {len(shape)} dimensions, and a loop runs over one"
+            raise self._refused(text, of)
+        indices = [d.start + place * d.step if isinstance(d, Slice) else d for d in view.dims]
+        base = of
+        while isinstance(base, ast.Subscript):
+            base = base.value
+        subscripts = self._at(ast.Tuple([self._known(i) for i in indices], ast.Load()))
+        yield target, self._at(ast.Subscript(base, subscripts, ast.Load())), shape[0]
+
+    def backwards(self, call: ast.Call) -> ast.For | Copies:
+        """``for i in reversed(range(a, b))``, ``for v in reversed(x)``."""
+        inner = call.args[0] if len(call.args) == 1 else call
+        if isinstance(inner, ast.Call) and self._ctx.evaluate(inner.func) is range:
+            args = inner.args
+            if not 1 <= len(args) <= 2:
+                raise self._refused("reversed(range(...)) is of a range with step 1", call)
+            low: ast.expr = args[0] if len(args) == 2 else self._known(0)
+            bounds = [self._less(args[-1]), self._less(low), self._known(-1)]
+            return self._over_range(self._node.target, bounds, self._node.body)
+        found = self._ctx.evaluate(inner) if inner is not call else None
+        if not isinstance(found, Array) or len(found.shape) != 1:
+            raise self._refused(f"{self._ctx.source.text(call)} is no range and no array", call)
+        loop = self.over(None, 0, inner)
+        assert isinstance(loop.target, ast.Name)
+        last = found.shape[0] - 1
+        element = loop.body[0]
+        assert isinstance(element, ast.Assign)
+        assert isinstance(element.value, ast.Subscript)
+        element.value.slice = self._known(Affine.of(last) - Affine.of(loop.target.id))
+        return loop
+
+    def constants(self, values: Sequence[object]) -> ast.For | Copies:
+        """The loop over constants."""
+        target = self._node.target
+        values = [plain(v) for v in values]
+        steps = {b - a for a, b in pairwise(values) if _ints(a, b)}  # type: ignore[operator]
+        if isinstance(target, ast.Name) and len(steps) == 1 and _ints(*values) and 0 not in steps:
+            (step,) = steps
+            first, last = values[0], values[-1]
+            assert isinstance(first, int)
+            assert isinstance(last, int)
+            return self._loop(
+                target, (first, last + (1 if step > 0 else -1)), self._node.body, step
+            )
+        return Copies(tuple(dict(self._bound(target, v)) for v in values))
+
+    def _bound(self, target: ast.expr, value: object) -> Iterator[tuple[str, object]]:
+        if isinstance(target, ast.Name):
+            if not is_number(value):
+                raise self._refused("a loop runs over numbers, or tuples of them", self._node.iter)
+            yield target.id, value
+            return
+        parts = [*value] if isinstance(value, (tuple, list)) or hasattr(value, "__array__") else []  # type: ignore[misc]
+        if not isinstance(target, ast.Tuple) or len(parts) != len(target.elts):
+            raise self._refused("what the loop runs over does not fit its variables", target)
+        for inner, part in zip(target.elts, parts, strict=True):
+            yield from self._bound(inner, plain(part))
+
+    def _loop(
+        self, target: ast.expr, bounds: tuple[int, int], body: list[ast.stmt], step: int = 1
+    ) -> ast.For:
+        return self._over_range(target, [self._known(b) for b in (*bounds, step)], body)
+
+    def _over_range(self, target: ast.expr, args: list[ast.expr], body: list[ast.stmt]) -> ast.For:
+        call = ast.copy_location(ast.Call(self._known(range), args, []), self._node.iter)
+        node = ast.For(target, call, body, self._node.orelse)
+        return ast.copy_location(node, self._node)
+
+    def _less(self, node: ast.expr) -> ast.expr:
+        """``node - 1``."""
+        return ast.copy_location(ast.BinOp(node, ast.Sub(), self._known(1)), node)
+
+    def _known(self, value: object) -> ast.expr:
+        """An expression that stands for that."""
+        node: ast.expr = self._at(ast.Constant(0))
+        self._ctx.given[node] = value
+        return node
+
+    def _at(self, node: Node) -> Node:
+        return ast.copy_location(node, self._node.iter)
+
+    def _refused(self, message: str, node: ast.expr) -> Exception:
+        return self._ctx.error("W109", message, node, _HELP)
+
+
+def _ints(*values: object) -> bool:
+    return all(isinstance(v, int) and not isinstance(v, bool) for v in values)
