@@ -18,6 +18,7 @@ from dsl.frontend.capture import describe, dtype_of, is_number, numpy_type
 from dsl.frontend.context import Context
 from dsl.frontend.inlining import call_value
 from dsl.frontend.operands import as_value, value
+from dsl.frontend.reductions import is_reduction, reduction
 from dsl.frontend.unsupported import CALLS
 from dsl.kernels.kernel import Kernel
 from dsl.programs.program import Array
@@ -53,8 +54,12 @@ def call(ctx: Context, node: ast.Call) -> object:
     if isinstance(owner, Kernel) and getattr(function, "__name__", "") == "at":
         return _specialised(ctx, owner, node)
     intrinsic = intrinsic_of(function)
+    if intrinsic is not None and intrinsic.name in _EXTREMA and is_reduction(ctx, node):
+        return reduction(ctx, intrinsic.name, node)
     if intrinsic is not None:
         return apply(intrinsic, arguments(ctx, intrinsic, node), ctx, node)
+    if function in (sum, any, all):
+        return reduction(ctx, getattr(function, "__name__", ""), node)
     if function is divmod:
         return _divmod(ctx, node)
     if function in (len, int, float, bool, ord):
@@ -88,7 +93,7 @@ def arguments(ctx: Context, intrinsic: Intrinsic, node: ast.Call) -> tuple[Value
     if name in _EXTREMA:
         if count < 2:
             message = f"{name}() takes two or more values, not {count}"
-            raise ctx.error("W150", message, node, f"write {name}(a, b)")
+            raise ctx.error("W150", message, node, f"write {name}(a, b), or {name}(x) of an array")
     elif count != (3 if name == "select" else 1):
         expected = "3 arguments" if name == "select" else "1 argument"
         message = f"{name}() takes {expected}, not {count}"

@@ -54,7 +54,7 @@ class Context:
     """The state of reading one kernel.
 
     ``bound`` are the names that its function assigns, ``once`` those of them that stand for one value; ``evaluator`` says what expressions stand for
-    (see `dsl.frontend.evaluate`). ``flags`` are the names of the scalars that tell of a ``break``,
+    (see `dsl.frontend.evaluate`), ``reader`` gives the nodes of a statement. ``flags`` are the names of the scalars that tell of a ``break``,
     of loops that are not read yet. ``given`` is what expressions stand for that the front end made.
     """
 
@@ -63,6 +63,7 @@ class Context:
     bound: frozenset[str]
     evaluator: Callable[[Context, ast.expr], object]
     once: frozenset[str] = frozenset()
+    reader: Callable[[Context, ast.stmt], tuple[Node, ...]] | None = None
     statements: dict[str, Span | None] = field(default_factory=dict)
     flags: dict[ast.For, str] = field(default_factory=dict)
     ahead: Ahead = field(default_factory=Ahead)
@@ -83,6 +84,11 @@ class Context:
             if node in known:
                 return known[node]
         return self.evaluator(self, node)
+
+    def read(self, node: ast.stmt) -> tuple[Node, ...]:
+        """The nodes of a statement that the front end made."""
+        assert self.reader is not None
+        return self.reader(self, node)
 
     def evaluate_maybe(self, node: ast.expr) -> object:
         """What an expression stands for that Python evaluates only if what is in front of it says so."""

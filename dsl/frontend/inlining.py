@@ -9,9 +9,9 @@ from dsl.errors.errors import LanguageError, did_you_mean
 from dsl.expressions import typing, values
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, Const, Expr, Load, loads
-from dsl.expressions.guarded import harmless
-from dsl.expressions.types import ArrayType, boolean
+from dsl.expressions.types import ArrayType
 from dsl.expressions.values import Value
+from dsl.frontend.ahead import put_ahead
 from dsl.frontend.context import Context
 from dsl.frontend.operands import value
 from dsl.frontend.slices import type_of, view_of
@@ -51,23 +51,10 @@ def call_value(ctx: Context, callee: Kernel, node: ast.Call) -> Expr | tuple[Exp
         message = f"'{callee.name}' writes '{min(written)}', and is called inside of an expression"
         instead = "assign its result in a statement of its own: value = ..."
         raise ctx.error("W153", message, node, instead)
-    if ctx.ahead.conditional and any(_may_fail(s.value) for n in nodes for s in statements_in(n)):
-        message = (
-            f"'{callee.name}' is called on a condition, and would fail where that does not hold: it divides "
-            "or shifts by data"
-        )
-        raise ctx.error("W153", message, node, "call it in a statement under 'if'")
-    ctx.ahead.nodes += nodes
     found = call.values()
     result = found[0] if len(found) == 1 else found
-    ctx.ahead.known[node] = result
+    put_ahead(ctx, node, nodes, result)
     return result
-
-
-def _may_fail(expr: Expr) -> bool:
-    """Whether there are operands for which it has no value."""
-    asked = Load(Access("?", ()), boolean)
-    return harmless(expr, asked, True) != expr
 
 
 def _program(ctx: Context, callee: Kernel, node: ast.Call) -> Program:

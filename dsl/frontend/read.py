@@ -8,7 +8,7 @@ from dsl.frontend.evaluate import evaluate
 from dsl.frontend.results import assigned_results, result_names
 from dsl.frontend.scope import Names
 from dsl.frontend.source import assigned_once
-from dsl.frontend.statements import whole_body
+from dsl.frontend.statements import statement, whole_body
 from dsl.programs.program import Program
 from dsl.programs.scopes import ordered_locals
 
@@ -25,7 +25,7 @@ def read_kernel(request: Request) -> Program:
     returned = result_names(source.node, source.bound)
     declared = (*arguments(outside), *results(outside, returned))
     names = Names(declared, source.bound, source.arrays)
-    ctx = Context(request, names, source.bound, evaluate, assigned_once(source.node))
+    ctx = Context(request, names, source.bound, evaluate, assigned_once(source.node), statement)
     nodes = whole_body(ctx, assigned_results(source, returned))
     name = source.node.name
     check_name(source, name, "this kernel", source.node)

@@ -54,16 +54,12 @@ EXPRESSIONS: dict[type[ast.expr], Advice] = {
 }
 
 CALLS: dict[str, str] = {
-    "sum": "accumulate in a loop: acc: f32 = 0.0, then acc += A[i]",
     "print": "a kernel has no output but its array arguments",
     "pow": "write x ** 2",
     "round": "cast to the type that rounds as you want, e.g. weft.fixed[16, 8, 'rnd'](x)",
     "int": "cast to a type of the language, e.g. weft.i32(x)",
     "float": "cast to a type of the language, e.g. weft.f32(x)",
     "bool": "compare with 0",
-    "divmod": "write a // b and a % b",
-    "any": "accumulate with | in a loop",
-    "all": "accumulate with & in a loop",
     "range": "range(...) stands in the header of a 'for' loop only",
     "zeros": "declare a local array: tmp: f32[8] = 0.0",
     "empty": "declare a local array: tmp: f32[8]",

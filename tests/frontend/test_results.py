@@ -99,4 +99,4 @@ def test_what_a_call_might_do_too_soon_is_refused(error: Callable[[str], str]) -
     early = error(f"{head}y[0] = x[0] + taken(x, z[0])\n")
     assert "error[W153]: 'taken' writes 'x', and is called inside of an expression" in early
     failing = error(f"{head}y[0] = quotient(x[0], z[0]) if z[0] != 0 else 0\n")
-    assert "error[W153]: 'quotient' is called on a condition" in failing
+    assert "error[W153]: quotient(x[0], z[0]) is computed on a condition" in failing
