@@ -49,26 +49,42 @@ def _register_path(body: Body, address: int, value: int) -> tuple[int, int, list
 
 def longest_path(graph: Graph, start: int, end: int, without: Collection[int] = ()) -> list[int]:
     """The operations after ``start`` up to ``end`` along the slowest chain; empty if none."""
-    users = graph.users()
-    best: dict[int, tuple[int, int]] = {start: (0, -1)}
-    open_, seen = [start], {start}
-    while open_:
-        n = heapq.heappop(open_)
-        if n == end:
-            break
-        for user in users[n]:
-            if user in without:
-                continue
-            length = best[n][0] + graph.states(user)
-            if user not in best or length > best[user][0]:
-                best[user] = (length, n)
-            if user not in seen and user <= end:
-                seen.add(user)
-                heapq.heappush(open_, user)
-    if end not in best or end == start:
-        return []
-    path, at = [], end
-    while at != start:
-        path.append(at)
-        at = best[at][1]
-    return path[::-1]
+    return LongestPaths(graph, start, without).to(end)
+
+
+class LongestPaths:
+    """The slowest chains of operations behind one, which are followed as far as they are asked for."""
+
+    def __init__(self, graph: Graph, start: int, without: Collection[int] = ()) -> None:
+        self._graph = graph
+        self._start = start
+        self._without = without
+        self._best: dict[int, tuple[int, int]] = {start: (0, -1)}
+        self._open = [start]
+
+    def to(self, end: int) -> list[int]:
+        """The operations up to ``end`` along the slowest chain; empty if none leads there."""
+        self._follow(end)
+        best = self._best
+        if end not in best or end == self._start:
+            return []
+        path, at = [], end
+        while at != self._start:
+            path.append(at)
+            at = best[at][1]
+        return path[::-1]
+
+    def _follow(self, end: int) -> None:
+        """What is behind the operations in front of ``end``: numbers go with the order of operations."""
+        users, best, open_ = self._graph.users(), self._best, self._open
+        while open_ and open_[0] < end:
+            n = heapq.heappop(open_)
+            for user in users[n]:
+                if user in self._without:
+                    continue
+                length = best[n][0] + self._graph.states(user)
+                if user not in best:
+                    heapq.heappush(open_, user)
+                    best[user] = (length, n)
+                elif length > best[user][0]:
+                    best[user] = (length, n)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Collection
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -30,11 +31,22 @@ class _Arrival(NamedTuple):
         return _Arrival(states, passed, max(self.registered, other.registered))
 
 
+@dataclass(frozen=True, slots=True)
+class _Ways:
+    """How far the ways from an operation have been followed: arrivals of those behind it, and those of them that are
+    not followed yet, of which ``known`` is when the last operand is there.
+    """
+
+    known: dict[int, _Arrival]
+    open: list[int]
+
+
 class ChainedStates:
     """The states between operations of a body, each as early as what it depends on allows."""
 
     def __init__(self, body: Body) -> None:
         self._body = body
+        self._ways: dict[tuple[int, bool, float], _Ways] = {}
 
     def around_register(self, load: int, value: int) -> int:
         """From a register's old value to its new one: a chain ends with the state that it is in."""
@@ -79,23 +91,23 @@ class ChainedStates:
         """
         if not self._chains or end <= start:
             return None
+        key = (start, bool(without), passed)
+        ways = self._ways.get(key)
+        if ways is None:
+            ways = self._ways[key] = _Ways({start: _Arrival(0, passed)}, [start])
         users = self._body.graph.users()
-        known = {start: _Arrival(0, passed)}
-        open_, seen = [start], {start}
-        while open_:  # numbers go with the order of operations
+        known, open_ = ways.known, ways.open
+        while open_ and open_[0] <= end:  # numbers go with the order of operations
             n = heapq.heappop(open_)
             if n != start:
                 known[n] = self._behind(n, known[n])
-            if n == end:
-                return known[n]
             for user in users[n]:
-                if user > end or user in without:
+                if user in without:
                     continue
-                known[user] = known[n].latest(known.get(user, known[n]))
-                if user not in seen:
-                    seen.add(user)
+                if user not in known:
                     heapq.heappush(open_, user)
-        return None
+                known[user] = known[n].latest(known.get(user, known[n]))
+        return known.get(end)
 
     def _behind(self, node: int, at: _Arrival) -> _Arrival:
         """When the result of an operation is there that starts as its last operand arrives."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from qor_gnn.body.body import Body
 from qor_gnn.body.graph import LOAD, REGISTER_STATES, STORE, STORE_STATES, Graph, When
-from qor_gnn.body.longest_paths import conditional_paths, loads_of, longest_path, register_paths
+from qor_gnn.body.longest_paths import LongestPaths, conditional_paths, loads_of, register_paths
 from qor_gnn.schedule.intervals.carried import Nest, dissolved
 from qor_gnn.schedule.intervals.carried_loads import CarriedLoads
 from qor_gnn.schedule.intervals.chained_states import ChainedStates
@@ -161,12 +161,16 @@ def _memory_cycles(
         for n in graph.early_stores
         for d in (graph.deps[n] if graph.address[n] in graph.places else graph.deps[n][:1])
     ]
+    ways: dict[int, LongestPaths] = {}
     for address, value in stores:
         if value < 0 or body.kept_out[value]:
             continue
         later = loads.get(table.shape(address).memory)
         for source, load, distance in later.of(address, _when(body, address)) if later else ():
-            path = _path(body, load, value)
+            if load not in ways:
+                # What runs in the first iteration of an inner loop has nothing from the one before.
+                ways[load] = LongestPaths(graph, load, graph.at_first)
+            path = _path(ways[load], load, value)
             if path is not None and address in graph.places:
                 place = (source, address, value, load, distance)
                 found += _update(body, chained, place, path, carried)
@@ -327,12 +331,11 @@ def only_load(graph: Graph, address: int) -> bool:
     return all(a == address or table.shape(a).memory != memory for a in graph.loads)
 
 
-def _path(body: Body, load: int, value: int) -> list[int] | None:
+def _path(ways: LongestPaths, load: int, value: int) -> list[int] | None:
     """The operations from a load to a stored value; [] where the load itself is stored."""
     if load == value:
         return []
-    # What runs in the first iteration of an inner loop has nothing from the one before.
-    return longest_path(body.graph, load, value, body.graph.at_first) or None
+    return ways.to(value) or None
 
 
 def describe(body: Body, cycle: Cycle) -> Recurrence:
