@@ -142,7 +142,7 @@ class _Call:
         ctx, callee = self._ctx, self._callee
         text = ctx.source.text(node)
         view = view_of(ctx, node)
-        actual = ctx.names.find(view.array) if view is not None else ctx.evaluate(node)
+        actual = ctx.names.array(view.array) if view is not None else ctx.evaluate(node)
         if not isinstance(actual, Array):
             kind = "a value" if not isinstance(actual, (Affine, Expr)) else "one element"
             if isinstance(actual, Load) and not actual.access.indices:

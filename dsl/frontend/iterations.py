@@ -128,7 +128,7 @@ class _Iteration:
                 yield from self._pairs(inner, part, place)
             return
         view = view_of(ctx, of) if not isinstance(of, ast.Call) else None
-        array = ctx.names.find(view.array) if view is not None else None
+        array = ctx.names.array(view.array) if view is not None else None
         if view is None or not isinstance(array, Array):
             text = ctx.source.text(of)
             raise self._refused(

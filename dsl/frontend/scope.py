@@ -61,7 +61,7 @@ class Names:
         self._reserved = frozenset(reserved)
         self._array_names = frozenset(arrays)
         self._made_loops: set[str] = set()
-        self._dtypes = {a.name: a.dtype for a in self._scopes[0].arrays.values()}
+        self._arrays = dict(self._scopes[0].arrays)
         self.arguments = frozenset(self._scopes[0].arrays)
         self.locals: list[Array] = []
 
@@ -122,6 +122,10 @@ class Names:
             for name in scope.arrays.keys() - arrays.keys():
                 self._ended[name] = Ended(what, scope.arrays.pop(name).span, is_loop=False)
             scope.constants = before
+
+    def array(self, unique: str) -> Array | None:
+        """The argument or local of that unique name, whatever the source calls it, else None."""
+        return self._arrays.get(unique)
 
     def visible(self) -> set[str]:
         """Every name in scope."""
@@ -190,6 +194,14 @@ class Names:
         self._add(unique)
         return unique
 
+    def made_array(
+        self, base: str, dtype: DType, shape: tuple[int, ...], span: Span | None
+    ) -> Array:
+        """An array of the innermost scope that the source does not write: ``base`` or a name like it."""
+        array = Array(self.unique(base), dtype, shape, Storage.LOCAL, False, self.depth, span)
+        self._add(array)
+        return array
+
     def made(
         self, base: str, dtype: DType, span: Span | None, reserved: str | None = None
     ) -> Array:
@@ -210,11 +222,11 @@ class Names:
 
     def _add(self, array: Array) -> None:
         self.locals.append(array)
-        self._dtypes[array.name] = array.dtype
+        self._arrays[array.name] = array
 
     def dtype_of(self, array: str) -> DType:
         """The element type of an argument or local by its unique name."""
-        return self._dtypes[array]
+        return self._arrays[array].dtype
 
     def end_branch(self, arrays: Collection[str]) -> None:
         """End these locals (by unique name), which only one branch of an ``if`` on data declares."""

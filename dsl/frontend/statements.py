@@ -27,6 +27,7 @@ from dsl.frontend.jumps import (
 )
 from dsl.frontend.loops import headers, interval
 from dsl.frontend.scope import LoopName
+from dsl.frontend.slice_assignments import element_loops
 from dsl.frontend.unsupported import STATEMENTS
 from dsl.programs.names import NAME
 from dsl.programs.program import If, Loop, Node, Stmt
@@ -77,10 +78,8 @@ def _of(ctx: Context, node: ast.stmt, name: str | None) -> tuple[Node, ...]:
             return _for(ctx, node)
         case ast.If():
             return _if(ctx, node)
-        case ast.Assign():
-            return assign(ctx, node, name)
-        case ast.AugAssign():
-            return (augmented(ctx, node, name),)
+        case ast.Assign() | ast.AugAssign():
+            return _assigned(ctx, node, name)
         case ast.AnnAssign():
             return declare_annotated(ctx, node, name)
         case ast.With():
@@ -94,15 +93,28 @@ def _of(ctx: Context, node: ast.stmt, name: str | None) -> tuple[Node, ...]:
             raise ctx.error("W104", f"{what} is not supported in a kernel", node, instead)
 
 
+def _assigned(ctx: Context, node: ast.Assign | ast.AugAssign, name: str | None) -> tuple[Node, ...]:
+    """An assignment to elements and scalars, or to a part of an array, which is a loop."""
+    loops = element_loops(ctx, node)
+    if loops is not None and name is not None:
+        message = "weft.stmt names one assignment, and this one is of several elements"
+        raise ctx.error("W110", message, node, "write the loop over the elements")
+    if loops is not None:
+        return tuple(n for s in loops for n in statement(ctx, s))
+    if isinstance(node, ast.Assign):
+        return assign(ctx, node, name)
+    return (augmented(ctx, node, name),)
+
+
 def _for(ctx: Context, node: ast.For) -> tuple[Node, ...]:
     """A loop; one that ``break`` can leave runs on without effect (see `dsl.frontend.jumps`)."""
     made = plain_loop(ctx, node)
     if isinstance(made, Copies):
         return _copies(ctx, node, made)
-    node = made or node
+    given, node = node, made or node
     jumps = [*jumps_in(node.body)]
     breaks = next((j for j in jumps if isinstance(j, ast.Break)), None)
-    done = "" if breaks is None else _flag(ctx, node, breaks)
+    done = "" if breaks is None else _flag(ctx, given, breaks)
     before = () if breaks is None else (cleared(ctx, done, breaks),)
     loops = headers(ctx, node)
     for header in loops:

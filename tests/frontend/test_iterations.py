@@ -29,6 +29,7 @@ BODIES = {
     "backwards_elements": "for v in reversed(x):\n    y[0] = 2 * y[0] + v",
     "changed_inside": "for v in x:\n    v >>= 1\n    y[0] += v\n    x[0] = 5",
     "left": "for i, v in enumerate(x):\n    if v > 50:\n        break\n    y[i] = v\nelse:\n    y[0] = 99",
+    "left_to_the_next": "for i, v in enumerate(x):\n    for w in z:\n        if w == v:\n            break\n    else:\n        continue\n    y[i] = 1",
     "range_of_constants": "for i in range(1, 7):\n    for d in (-1, 1):\n        y[i] += x[i + d]",
     "constants": "for i in range(1, 7):\n    for d, w in ((-1, 3), (0, 5), (1, 3)):\n        t = x[i + d]\n        y[i] += w * t",
     "captured_constants": "for w in W:\n    y[0] = 2 * y[0] + w * x[1]",
