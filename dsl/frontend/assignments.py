@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection, Sequence
 
 from dsl.expressions import typing, values
 from dsl.expressions.affine import Affine
@@ -17,7 +18,7 @@ from dsl.frontend.evaluate import binary
 from dsl.frontend.operands import example_access, value
 from dsl.frontend.scope import LoopName
 from dsl.frontend.subscript import element_of
-from dsl.programs.program import Array, Stmt
+from dsl.programs.program import Array, Node, Stmt, statements_in
 
 
 def assign(ctx: Context, node: ast.Assign, name: str | None) -> tuple[Stmt, ...]:
@@ -49,10 +50,22 @@ def assign(ctx: Context, node: ast.Assign, name: str | None) -> tuple[Stmt, ...]
             keep = _held(ctx, found, source)
             held.append(keep)
             found = Load(keep.target, ctx.names.dtype_of(keep.target.array))
+        before = len(ctx.ahead.nodes)
         goal = _goal(ctx, target, found)
+        _check_later(ctx, target, ctx.ahead.nodes[before:], changed)
         changed.add(goal.access.array)
         goals.append((goal, assigned(ctx, found, goal.dtype, source)))
     return (*held, *(_statement(ctx, node, None, *pair) for pair in goals))
+
+
+def _check_later(
+    ctx: Context, target: ast.expr, nodes: Sequence[Node], changed: Collection[str]
+) -> None:
+    """Refuse a call or a sum in the subscript of a target that reads what targets in front of it change."""
+    read = {a.array for n in nodes for s in statements_in(n) for a in loads(s.value)}
+    if early := read.intersection(changed):
+        message = f"{ctx.source.text(target)} is found before '{min(early)}' is assigned, on which it depends"
+        raise ctx.error("W153", message, target, "assign one after the other")
 
 
 def _pairs(ctx: Context, target: ast.expr, source: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
@@ -114,6 +127,8 @@ def _goal(ctx: Context, target: ast.expr, found: values.Value) -> Load | Gather:
 def _one(
     ctx: Context, node: ast.Assign, name: str | None, target: ast.expr, source: ast.expr
 ) -> Stmt:
+    if source is ctx.ahead.whole and isinstance(source, ast.Call):
+        value(ctx, source)  # what it calls runs before the subscripts of the target are computed
     if isinstance(target, ast.Name) and ctx.names.find(target.id) is None:
         found = value(ctx, source)
         goal: Load | Gather = Load(*declare_assigned(ctx, target, found))

@@ -157,7 +157,7 @@ def _surveyed(source: FunctionSource) -> FunctionSource:
             case ast.Name(id=name):
                 bound.add(name)
             case _:
-                if isinstance(part, ast.For):
+                if isinstance(part, ast.For | ast.comprehension):
                     loops |= set(_loop_variables(part))
                 depth += 1
                 stack += [(child, depth) for child in ast.iter_child_nodes(part)]
@@ -165,7 +165,7 @@ def _surveyed(source: FunctionSource) -> FunctionSource:
     return FunctionSource(source.file, source.lines, node, *map(frozenset, names))
 
 
-def _loop_variables(node: ast.For) -> Iterator[str]:
+def _loop_variables(node: ast.For | ast.comprehension) -> Iterator[str]:
     """The names that are variables of loops, and no elements of arrays."""
     called = node.iter.func if isinstance(node.iter, ast.Call) else None
     name = called.id if isinstance(called, ast.Name) else getattr(called, "attr", "")

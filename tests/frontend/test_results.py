@@ -63,6 +63,7 @@ BODIES = {
     "not_taken": "for i in range(8):\n    if z[i] != 0:\n        y[i] = quotient(x[i], z[i])",
     "chosen": "for i in range(8):\n    y[i] = sign(x[i]) if z[i] > 0 else sign(z[i]) - 4",
     "writing": "for i in range(8):\n    v = taken(x, z[i])\n    y[i] = v",
+    "writing_before_a_subscript": "for i in range(4):\n    y[place(x, z[i]) & 7] = taken(x, z[i])",
     "of_parts": "for i in range(2):\n    y[i] = total(x[4 * i:4 * i + 4]) + total(z[::2])",
     "truth": "for i in range(8):\n    y[i] = (1 if x[i] & 4 and not z[i] & 1 else 0) + (2 if not x[i] or z[i] else 0)",
 }
@@ -98,5 +99,11 @@ def test_what_a_call_might_do_too_soon_is_refused(error: Callable[[str], str]) -
     head = f"{HELPERS}\n@weft.kernel\ndef k(x: i8[8], z: i8[8], y: i32[8]):\n    "
     early = error(f"{head}y[0] = x[0] + taken(x, z[0])\n")
     assert "error[W153]: 'taken' writes 'x', and is called inside of an expression" in early
+    later = error(
+        f"{head}y[0], y[total(y[0:4]) & 7] = 1, 2\n".replace(
+            "x: i8[4]) -> i32:\n    s", "x: i32[4]) -> i32:\n    s"
+        )
+    )
+    assert "error[W153]: y[total(y[0:4]) & 7] is found before 'y' is assigned" in later
     failing = error(f"{head}y[0] = quotient(x[0], z[0]) if z[0] != 0 else 0\n")
     assert "error[W153]: quotient(x[0], z[0]) is computed on a condition" in failing

@@ -51,11 +51,26 @@ def executed(
     return held
 
 
-def differences(kernel: Kernel, text: str, seed: int = 0, **space: object) -> list[str]:
-    """The arguments of a kernel that differ between its text as Python and its program as it is interpreted."""
+def differences(
+    kernel: Kernel, text: str, seed: int = 0, largest: int = 0, **space: object
+) -> list[str]:
+    """The arguments of a kernel that differ between its text as Python and its program as it is interpreted.
+
+    Args:
+        kernel: of that text.
+        text: of the kernel and those that it calls.
+        seed: of the inputs.
+        largest: input arrays are remainders of one more than that; 0: they are what they are.
+        space: what else the text refers to.
+    """
     from dsl import interp
 
     inputs = kernel.make_inputs(seed)
+    if largest:
+        inputs = {
+            n: (v.astype(object) % (largest + 1)).astype(v.dtype) if hasattr(v, "astype") else v
+            for n, v in inputs.items()
+        }
     results = [a.name for a in kernel.program.arguments][len(inputs) - kernel.results :]
     given = {
         n: v.copy() if hasattr(v, "copy") else v for n, v in inputs.items() if n not in results

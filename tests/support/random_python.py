@@ -1,0 +1,212 @@
+"""Random kernels as their authors write them: loops over arrays, jumps, helpers with results, slices, sums.
+
+Every value that is kept is masked to what its type holds, so that plain Python computes the same
+(`tests.support.as_python`).
+"""
+
+from __future__ import annotations
+
+import random
+
+HELPERS = """\
+@weft.kernel
+def sign(v: i32) -> i32:
+    if v > 0:
+        return 1
+    return -1 if v else 0
+
+@weft.kernel
+def place(t: i8[8], key: i32) -> i32:
+    for n, v in enumerate(t):
+        if v & 15 == key & 15:
+            return n
+    return -1
+
+@weft.kernel
+def both(p: i32, q: i32) -> tuple[i32, i32]:
+    if p > q:
+        return p & 63, q & 31
+    return (p + q) & 63, 5
+
+@weft.kernel
+def mixed(t: i32[4]) -> i32:
+    s: i32 = 0
+    for v in t:
+        if v in (1, 2):
+            continue
+        s += v & 255
+    return s
+
+"""
+
+
+class Writer:
+    """Writes the body of a kernel ``k(x: i8[8], z: i8[8], w: i8[8], m: i8[3, 4], y: i32[8])``; it reads all, and writes ``w`` and ``y``."""
+
+    def __init__(self, seed: int) -> None:
+        self._rng = random.Random(seed)
+        self._lines: list[str] = []
+        self._loops: list[tuple[str, int]] = []
+        self._elements: list[str] = []
+        self._made = 0
+
+    def text(self) -> str:
+        """The helpers and the kernel."""
+        self._line(1, "a: i32 = 1")
+        self._line(1, "b: i32 = x[0]")
+        self._line(1, "seen = False")
+        self._block(1, self._rng.randint(2, 4), in_loop=False)
+        self._line(1, "y[7] = a & 4095")
+        self._line(1, "y[6] = (b ^ (5 if seen else 2)) & 4095")
+        body = "\n".join(self._lines)
+        head = "@weft.kernel\ndef k(x: i8[8], z: i8[8], w: i8[8], m: i8[3, 4], y: i32[8]):\n"
+        return f"{HELPERS}{head}{body}\n"
+
+    def _line(self, depth: int, text: str) -> None:
+        self._lines.append("    " * depth + text)
+
+    def _pick(self, *choices: str) -> str:
+        return self._rng.choice(choices)
+
+    def _name(self, base: str) -> str:
+        self._made += 1
+        return f"{base}{self._made}"
+
+    # -------------------------------------------------------------------------------- statements
+
+    def _block(self, depth: int, count: int, *, in_loop: bool) -> None:
+        for _ in range(count):
+            kind = self._rng.random()
+            if kind < 0.3 and len(self._loops) < 2 and depth < 5:
+                self._loop(depth)
+            elif kind < 0.5 and depth < 5:
+                self._if(depth, in_loop=in_loop)
+            else:
+                self._line(depth, self._plain())
+
+    def _if(self, depth: int, *, in_loop: bool) -> None:
+        self._line(depth, f"if {self._condition()}:")
+        jump = self._rng.random()
+        if jump < 0.25 and in_loop:
+            self._block(depth + 1, self._rng.randint(0, 1), in_loop=False)
+            self._line(depth + 1, self._pick("break", "continue", "continue"))
+        elif jump < 0.3:
+            self._line(depth + 1, self._plain())
+            self._line(depth + 1, "return")
+        else:
+            self._block(depth + 1, self._rng.randint(1, 2), in_loop=in_loop)
+        if self._rng.random() < 0.4:
+            other = f"elif {self._condition()}:" if self._rng.random() < 0.3 else "else:"
+            self._line(depth, other)
+            self._block(depth + 1, 1, in_loop=in_loop)
+
+    def _loop(self, depth: int) -> None:
+        i, v = self._name("i"), self._name("v")
+        low = self._rng.randint(0, 2)
+        heads = {
+            f"for {i} in range({low}, {self._pick('4', '7', '8')}):": ((i, 8), ()),
+            f"for {i} in reversed(range({low}, 8)):": ((i, 8), ()),
+            f"for {i}, {v} in enumerate({self._pick('x', 'z', 'x[:4]')}):": ((i, 8), (v,)),
+            f"for {v} in {self._pick('x', 'm[1]', 'z[2:6]', 'm[:, 2]', 'reversed(z)')}:": (
+                None,
+                (v,),
+            ),
+            f"for {i}, {v} in zip({self._pick('x', 'x[1:]')}, z):": (None, (i, v)),
+            f"for {i} in ({self._pick('1, 3', '0, 1', '6, 5, 4')}):": ((i, 8), ()),
+            f"for {i}, {v} in ((0, 2), (3, -1)):": ((i, 0), (v,)),
+        }
+        head = self._pick(*heads)
+        loop, elements = heads[head]
+        self._line(depth, head)
+        copied = head.endswith("((0, 2), (3, -1)):")
+        if loop is not None:
+            self._loops.append(loop)
+        self._elements += elements
+        self._block(depth + 1, self._rng.randint(1, 3), in_loop=not copied)
+        if loop is not None:
+            self._loops.pop()
+        del self._elements[len(self._elements) - len(elements) :]
+        if self._rng.random() < 0.2:
+            self._line(depth, "else:")
+            self._line(depth + 1, self._plain())
+
+    def _plain(self) -> str:
+        e = self._expr(2)
+        return self._pick(
+            f"a = ({e}) % 251",
+            f"b = ({e}) & 1023",
+            f"a += ({e}) & 63",
+            f"b ^= ({e}) & 255",
+            "a, b = b, a",
+            f"a, b = both({self._expr(1)}, b)",
+            f"y[{self._index()}] = ({e}) & 1023",
+            f"y[{self._index()}] += ({e}) & 15",
+            f"w[{self._index()}] = ({e}) & 127",
+            f"y[{self._index()}], y[{self._index()}] = ({e}) & 511, ({self._expr(1)}) & 255",
+            f"y[{self._pick('1:5', '0:4', '4:', '::2')}] = {self._pick('x[0:4]', 'y[2:6]', 'm[2]', 'a & 31')}",
+            "w[1:] = w[:-1]",
+            f"y += {self._pick('x', '1', 'w')}",
+            f"seen = {self._pick('True', 'False')}",
+            f"if {self._condition()}: seen = True",
+        )
+
+    # ------------------------------------------------------------------------------- expressions
+
+    def _index(self) -> str:
+        choices = [
+            str(self._rng.randint(-8, 7)),
+            f"({self._expr(1)}) & 7",
+            self._pick("a & 7", "b & 3"),
+        ]
+        choices += [i for i, _ in self._loops] * 2
+        choices += [f"min({i} + 1, 7)" for i, extent in self._loops if extent]
+        choices += [f"7 - {i}" for i, extent in self._loops if extent]
+        return self._pick(*choices)
+
+    def _atom(self) -> str:
+        choices = [
+            "a",
+            "b",
+            str(self._rng.randint(-9, 20)),
+            *(i for i, _ in self._loops),
+            *self._elements,
+        ]
+        choices += [f"{self._pick('x', 'z', 'w', 'y')}[{self._short_index()}]" for _ in range(3)]
+        choices.append(f"m[{self._rng.randint(-3, 2)}, {self._rng.randint(0, 3)}]")
+        return self._pick(*choices)
+
+    def _short_index(self) -> str:
+        return self._pick(str(self._rng.randint(-8, 7)), "a & 7", *(i for i, _ in self._loops))
+
+    def _expr(self, depth: int) -> str:
+        if depth == 0:
+            return self._atom()
+        p, q = self._expr(depth - 1), self._expr(depth - 1)
+        return self._pick(
+            f"{p} {self._pick('+', '-', '*')} {q}",
+            f"(({p}) {self._pick('& 63', '>> 1', '// 3', '% 7')}) + {q}",
+            f"({p} if {self._condition()} else {q})",
+            f"{self._pick('min', 'max')}({p}, {q})",
+            f"abs({p})",
+            f"sign({p})",
+            f"place({self._pick('x', 'w')}, {q})",
+            "mixed(y[2:6])",
+            f"sum({self._pick('x', 'y[1:4]', 'm[0]', 'abs(t) for t in z', 't for t in w if t > 3', 'x[t] * z[t] for t in range(3)')})",
+            f"{self._pick('min', 'max')}({self._pick('x', 'z[::2]', 't & 31 for t in y')})",
+            p,
+        )
+
+    def _condition(self) -> str:
+        p, q = self._atom(), self._atom()
+        return self._pick(
+            f"{p} {self._pick('<', '>=', '==', '!=')} {q}",
+            f"{p} & 1",
+            f"not {p}",
+            f"0 <= {p} < {q} + 9",
+            f"{p} & 3 in (1, {self._rng.randint(0, 3)})",
+            f"{p} > 3 and {q} < 40",
+            f"{p} > 30 or not {q} & 2",
+            f"any(t > {self._rng.randint(20, 120)} for t in x)",
+            f"sign({p}) == {self._pick('1', '-1', '0')} and {q}",
+            "seen",
+        )
