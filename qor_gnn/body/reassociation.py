@@ -220,13 +220,21 @@ class _Rebuilt:
         return carried, terms or [(last, -1)]  # all from outside
 
     def _holds(self, n: int, targets: set[int]) -> bool:
-        """It is the old value of an element that the sum goes to, perhaps selected."""
+        """It is the old value of an element that the sum goes to, perhaps selected.
+
+        Selections that share operands are a graph with more paths than operations: each is seen once.
+        """
         graph = self.graph
-        if graph.kind[n] == LOAD:
-            return graph.address[n] in targets
-        if graph.kind[n] != "select":
-            return False
-        return any(self._holds(d, targets) for d in graph.deps[n] if d >= 0)
+        seen, left = {n}, [n]
+        while left:
+            n = left.pop()
+            if graph.kind[n] == LOAD and graph.address[n] in targets:
+                return True
+            if graph.kind[n] == "select":
+                new = {d for d in graph.deps[n] if d >= 0} - seen
+                seen |= new
+                left += new
+        return False
 
     def _late_last(self, terms: list[int], like: int) -> int:
         """A tree of the terms that are there early, and then the others."""

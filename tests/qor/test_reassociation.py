@@ -127,3 +127,18 @@ def of_counters(B: i32[12]):
 def test_a_sum_of_counters_and_constants_alone_is_one_operation(tool: str) -> None:
     found = weft.estimate(of_counters, Schedule((Pipeline("j"),)), tool=tool)
     assert found.latency.average > 36
+
+
+@weft.kernel
+def chosen_again(a: i32[8, 48], y: i32[8]):
+    for i in range(8):
+        v: i32 = 0
+        for j in range(48):
+            v = weft.select(a[i, j] > 0, weft.select(a[i, j] > 3, v, a[i, j]), v)
+        y[i] = v + a[i, 0] + a[i, 1]
+
+
+def test_values_that_choices_share_are_looked_at_once() -> None:
+    # Each choice has the one before twice: 2^48 ways lead from the sum to the first value.
+    found = weft.estimate(chosen_again, Schedule((Pipeline("i"),)), tool="vitis-2023.2")
+    assert 0 < found.latency.average < 400
