@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from backends.deploy.tile_copies import Moved
@@ -23,12 +23,23 @@ _BAND = 3  # loops that are tiled
 
 @dataclass(frozen=True, slots=True)
 class Nest:
-    """The statements of an outermost loop, and the loops that all of them share, with their iterations."""
+    """The statements of a loop, and the loops that all of them share from there on, with their iterations.
+
+    Attributes:
+        statements: their names.
+        loops: that all of them share, at most three: what tiles are made of.
+        ranges: of these.
+        pieces: of the statements.
+        level: loops around, as those of a sweep over time, which are none of ``loops``.
+        again: how often the nest is run, by these.
+    """
 
     statements: tuple[str, ...]
     loops: tuple[str, ...]
     ranges: tuple[Interval, ...]
     pieces: tuple[Piece, ...]
+    level: int = 0
+    again: int = 1
 
     @property
     def extents(self) -> tuple[int, ...]:
@@ -38,22 +49,36 @@ class Nest:
 
 def nests_of(state: ScheduledScop) -> Iterator[Nest]:
     """The outermost loops, each with as many of those inside as all its statements share, up to three."""
+    return _nests(state.pieces, 0, 1)
+
+
+def nests_inside(nest: Nest) -> list[Nest]:
+    """The nests in the first loop of a nest; none where a statement stands in that loop alone."""
+    level = nest.level + 1
+    if not nest.loops or any(len(piece.dims) <= level for piece in nest.pieces):
+        return []
+    return list(_nests(nest.pieces, level, nest.again * nest.extents[0]))
+
+
+def _nests(all_: Iterable[Piece], level: int, again: int) -> Iterator[Nest]:
+    """The loops that are the next ones behind so many, which all of the pieces share."""
     by: dict[object, list[Piece]] = {}
-    for piece in state.pieces:
-        if piece.dims:
-            by.setdefault(piece.place[0], []).append(piece)
+    for piece in all_:
+        if len(piece.dims) > level:
+            by.setdefault(piece.place[level], []).append(piece)
     for pieces in by.values():
         first = pieces[0]
         loops: list[str] = []
         ranges: list[Interval] = []
-        for level in range(min(_BAND, *(len(p.dims) for p in (first, *pieces)))):
-            shared = all(p.place[: level + 1] == first.place[: level + 1] for p in pieces)
-            iterations = whole_range([(p, level) for p in pieces])
-            if not shared or iterations is None or constant_interval(first, level) is None:
+        for inner in range(level, min(level + _BAND, *(len(p.dims) for p in (first, *pieces)))):
+            shared = all(p.place[: inner + 1] == first.place[: inner + 1] for p in pieces)
+            iterations = whole_range([(p, inner) for p in pieces])
+            if not shared or iterations is None or constant_interval(first, inner) is None:
                 break
-            loops.append(first.dims[level].name)
+            loops.append(first.dims[inner].name)
             ranges.append(iterations)
-        yield Nest(tuple(p.name for p in pieces), tuple(loops), tuple(ranges), tuple(pieces))
+        names = tuple(p.name for p in pieces)
+        yield Nest(names, tuple(loops), tuple(ranges), tuple(pieces), level, again)
 
 
 def accessed(piece: Piece) -> tuple[Access, ...]:
@@ -62,13 +87,20 @@ def accessed(piece: Piece) -> tuple[Access, ...]:
     return (stmt.target, *loads(stmt.value))
 
 
+def looked_up(program: Program) -> set[str]:
+    """The arrays that statements access at subscripts that are data."""
+    statements = program.statements()
+    every = [one for stmt in statements for one in (stmt.target, *loads(stmt.value))]
+    return {one.array for one in every if any(index.is_data for index in one.indices)}
+
+
 def inner_loops(nest: Nest) -> Iterator[tuple[str, int]]:
     """The loops further in, as `_named` has them, and their extents."""
     for piece in nest.pieces:
         names = _named(nest, piece)
         for level, dim in enumerate(piece.dims):
             iterations = whole_range([(piece, level)])
-            if dim.name not in nest.loops and iterations is not None:
+            if level >= nest.level and dim.name not in nest.loops and iterations is not None:
                 yield names[dim.name], iterations.extent
 
 
@@ -76,7 +108,8 @@ def _named(nest: Nest, piece: Piece) -> dict[str, str]:
     """Names for the loops of a statement: those of one name further in may be several, of other extents."""
     found = {}
     for level, dim in enumerate(piece.dims):
-        iterations = None if dim.name in nest.loops else whole_range([(piece, level)])
+        outer = level < nest.level or dim.name in nest.loops
+        iterations = None if outer else whole_range([(piece, level)])
         found[dim.name] = f"{dim.name}:{iterations.extent}" if iterations else dim.name
     return found
 
@@ -115,7 +148,7 @@ def work_of(nest: Nest, program: Program) -> Iterator[tuple[tuple[str, ...], int
         called = _named(nest, piece)
         target = program.array(piece.statement.stmt.target.array)
         slices = _FLOAT_SLICES if isinstance(target.dtype, FloatType) else _INTEGER_SLICES
-        yield tuple(called[name] for name in piece.names), slices
+        yield tuple(called[name] for name in piece.names[nest.level :]), slices
 
 
 def chains_of(nest: Nest, program: Program) -> Iterator[tuple[str, ...]]:
@@ -127,7 +160,8 @@ def chains_of(nest: Nest, program: Program) -> Iterator[tuple[str, ...]]:
         ):
             called = _named(nest, piece)
             moving = {str(v) for index in _subscripts(piece, target) for v in index.variables()}
-            yield tuple(called[name] for name in piece.names if name not in moving)
+            own = piece.names[nest.level :]
+            yield tuple(called[name] for name in own if name not in moving)
 
 
 def multiples(state: ScheduledScop, nest: Nest) -> list[int]:

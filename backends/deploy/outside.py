@@ -14,13 +14,14 @@ from dataclasses import replace
 from functools import partial
 
 from backends.deploy.boards import Board
-from backends.deploy.nests import accessed
+from backends.deploy.nests import accessed, looked_up
 from backends.deploy.tiles import (
     Allowance,
     bits_of,
     block_ram,
     chip_room,
     copies,
+    is_small,
     tiles_of_what_fits,
 )
 from dsl.errors.errors import ToolError
@@ -177,17 +178,37 @@ def _copied(
 ) -> list[Step]:  # fmt: skip
     """The ports, and the copies of what is behind them: in words as wide as the board's memory passes, or in
     smaller ones where tiles would begin inside of them.
+
+    What is at subscripts that are data is in no tile: where there are no tiles of all arrays, those of the others, and
+    large tables are looked up in memory outside. Where there are none of these either, what fits on the chip is
+    copied as a whole, and the elements of other arrays pass one after the other.
     """
-    narrower = 1
-    while (
-        found := _in_words(program, ports, names, room, board, narrower, copying=copying)
-    ) is None:
-        if all(word_lanes(program.array(name), board) <= narrower for name in names):
-            # An estimate will tell whether they fit; locals outside are not copied.
-            given = {a.name for a in program.arguments}
-            return [*ports, *(Buffer(a, name=copy) for a, copy in names.items() if a in given)]
-        narrower *= 2
-    return found
+    tables = looked_up(program)
+    others = {
+        name: copy
+        for name, copy in names.items()
+        if name not in tables or is_small(program.array(name), room)
+    }
+    for some in (names, others) if 0 < len(others) < len(names) else (names,):
+        narrower = 1
+        while narrower == 1 or any(
+            word_lanes(program.array(n), board) > narrower // 2 for n in some
+        ):
+            found = _in_words(program, ports, some, room, board, narrower, copying=copying)
+            if found is not None:
+                return found
+            narrower *= 2
+    return [*ports, *_whole(program, names, board)]
+
+
+def _whole(program: Program, names: Mapping[str, str], board: Board) -> Iterator[Step]:
+    """Copies of whole arrays, the smallest first, as far as there is block RAM for all; none of locals outside."""
+    left = block_ram(board)
+    given = [array for array in program.arguments if array.name in names]
+    for array in sorted(given, key=bits_of):
+        left -= bits_of(array)
+        if left >= 0:
+            yield Buffer(array.name, name=names[array.name])
 
 
 def _in_words(

@@ -20,6 +20,7 @@ from backends.deploy.nests import (
     chains_of,
     inner_loops,
     multiples,
+    nests_inside,
     nests_of,
     work_of,
 )
@@ -78,7 +79,7 @@ def copies(
     given = [name for name in names if program.array(name).storage is Storage.ARGUMENT]
     if sum(sizes.values()) <= room and len(given) == len(names):
         return tuple(Buffer(array, name=copy) for array, copy in names.items())
-    small = [name for name in given if sizes[name] <= room // _SMALL]
+    small = [name for name in given if is_small(program.array(name), room)]
     left = room - sum(sizes[name] for name in small)
     steps = tuple(Buffer(name, name=names[name]) for name in small)
     state = begun(program, (*first, *steps))
@@ -107,16 +108,19 @@ def _best_tiled(
     several: bool = False,
 ) -> tuple[Step, ...] | None:
     """The steps that tile each nest: as written, or with neighbours in one nest, whichever is expected to be faster;
-    where neither can be, with statements in nests of their own. Of ``several`` tiles somewhere, if that is asked.
+    where neither can be, with statements in nests of their own, and at last the nests inside of sweeps over time, again
+    in each of them. Of ``several`` tiles somewhere, if that is asked.
     """
     joined = _merged(state)
     ways = [(state, ()), joined] if joined[1] else [(state, ())]
-    found = [
-        (all_, before) for at, before in ways if (all_ := _all_tiled(at, large, room, allowed))
-    ]
-    if not found:
-        at, before = _distributed(state)
-        found = [(all_, before)] if (all_ := _all_tiled(at, large, room, allowed)) else []
+    found: list[tuple[_Tiled, tuple[Step, ...]]] = []
+    for sweeps in (False, True):
+        for those in (ways, [_distributed(state)]):
+            if not found:
+                made = [
+                    (_all_tiled(at, large, room, allowed, sweeps), before) for at, before in those
+                ]
+                found = [(all_, before) for all_, before in made if all_ is not None]
     if several:
         found = [one for one in found if any(isinstance(s, Buffer) and s.at for s in one[0].steps)]
     if not found:
@@ -134,20 +138,35 @@ class _Tiled:
 
 
 def _all_tiled(
-    state: ScheduledScop, large: Mapping[str, str], room: int, allowed: Allowance
+    state: ScheduledScop,
+    large: Mapping[str, str],
+    room: int,
+    allowed: Allowance,
+    sweeps: bool = False,
 ) -> _Tiled | None:
-    """The steps that tile each nest which uses large arrays; None where one cannot be."""
+    """The steps that tile each nest which uses large arrays; None where one cannot be.
+
+    With ``sweeps`` of one that cannot be the nests inside of its outermost loop.
+    """
     nests = [nest for nest in nests_of(state) if any(accesses(state, nest, large))]
     steps: list[Step] = []
     cycles = 0.0
-    for number, nest in enumerate(nests):
-        called = {a: copy if number == 0 else f"{copy}_{number + 1}" for a, copy in large.items()}
-        found = _tiled(state, nest, called, room // len(nests), allowed)
+    number, left = 1, room
+    while nests:
+        nest = nests.pop(0)
+        called = {a: copy if number == 1 else f"{copy}_{number}" for a, copy in large.items()}
+        share = left // (1 + len(nests))
+        found = _tiled(state, nest, called, share, allowed)
         if found is None:
-            return None
+            inside = nests_inside(nest) if sweeps else []
+            if not inside:
+                return None
+            nests = [*(one for one in inside if any(accesses(state, one, large))), *nests]
+            continue
+        number, left = number + 1, left - share
         state, more = found
         steps += more.steps
-        cycles += more.cycles
+        cycles += more.cycles * nest.again
     return _Tiled(tuple(steps), cycles)
 
 
@@ -177,6 +196,11 @@ def _distributed(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]
             state = moved
             steps.append(apart)
     return state, tuple(steps)
+
+
+def is_small(array: Array, room: int) -> bool:
+    """Whether it is copied as a whole, whatever else is there."""
+    return bits_of(array) <= room // _SMALL
 
 
 def bits_of(array: Array) -> int:
@@ -231,26 +255,29 @@ def _made(
             continue
         levels = [n for n, k in enumerate(several) if moves_with(one, nest.loops[k])]
         places[one.array] = max(places.get(one.array, -1), *levels, -1)
+    around = f"{head}.{nest.pieces[0].names[nest.level - 1]}" if nest.level else ""
     # The innermost copies first: those further out are around them.
     for array, place in sorted(places.items(), key=lambda pair: -pair[1]):
-        at = f"{head}.{nest.loops[several[place]]}_0" if place >= 0 else ""
+        at = f"{head}.{nest.loops[several[place]]}_0" if place >= 0 else around
         if made is None:
             return None
         made, copy = _buffered(made, Buffer(array, at, names[array]), array in choice.apart)
         steps.append(copy)
     if made is None:
         return None
-    for name in _own(made, head)[1:]:
-        if (after := tried(made, alone := Distribute((name,), len(nest.loops)))) is not None:
+    for name in _own(made, head, nest.level)[1:]:
+        if (
+            after := tried(made, alone := Distribute((name,), nest.level + len(nest.loops)))
+        ) is not None:
             made = after
             steps.append(alone)
     return made, tuple(steps)
 
 
-def _own(state: ScheduledScop, head: str) -> list[str]:
+def _own(state: ScheduledScop, head: str, level: int) -> list[str]:
     """The statements of a nest in order, without those that copy: what stands under several conditions is several."""
-    first = state.of_statement(head)[0].place[:1]
-    pieces = [p for p in state.pieces if p.place[:1] == first]
+    first = state.of_statement(head)[0].place[: level + 1]
+    pieces = [p for p in state.pieces if p.place[: level + 1] == first]
     return list(dict.fromkeys(p.name for p in pieces if p.statement.stmt.span is not None))
 
 

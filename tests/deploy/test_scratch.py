@@ -121,14 +121,40 @@ def test_what_does_not_fit_goes_outside_and_the_kernel_computes_the_same(
     assert expected <= copied  # in tiles
 
 
-def test_sweeps_that_no_tile_makes_smaller_leave_a_local_outside_as_it_is(monkeypatch):
-    """Its elements pass one after the other, instead of no design."""
+def test_what_sweeps_leave_outside_is_copied_in_tiles_in_each_sweep(monkeypatch):
     room(monkeypatch, 6500)
     schedule = outside(sweeps.program, Schedule(), board("pynq-z2"))
     assert scratch(sweeps, schedule) == {"b"}
-    assert {s.array for s in schedule if isinstance(s, Buffer)} == {"a"}
-    assert not any(isinstance(s, Pack) for s in schedule)
+    made = [s for s in schedule if isinstance(s, Buffer)]
+    assert {s.array for s in made} == {"a", "b"}
+    assert {s.at.split(".")[0] for s in made} == {"S0", "S1", "S2"}
     assert weft.verify(sweeps, schedule).ok
+    assert weft.equivalence(sweeps, schedule).verdict == "proven"
+
+
+@weft.kernel
+def crossed(a: f32[14, 14], out: f32[14]):
+    b: f32[14, 14]
+    for i in range(14):
+        for j in range(14):
+            b[i, j] = a[i, j]
+    for j in range(14):
+        s: f32 = 0.0
+        for i in range(14):
+            s += b[j, i]
+        out[j] = s
+        for i in range(14):
+            b[i, j] = s
+
+
+def test_a_local_that_there_are_no_tiles_of_stays_outside_as_it_is(monkeypatch):
+    """Its elements pass one after the other, instead of no design."""
+    room(monkeypatch, 6500)
+    schedule = outside(crossed.program, Schedule(), board("pynq-z2"))
+    assert scratch(crossed, schedule) == {"b"}
+    assert {s.array for s in schedule if isinstance(s, Buffer)} == {"a", "out"}
+    assert not any(isinstance(s, Pack) for s in schedule)
+    assert weft.verify(crossed, schedule).ok
 
 
 def test_what_fits_stays_on_the_chip():

@@ -14,7 +14,7 @@ from backends.deploy.outside import outside
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Buffer, Distribute, Tile
 from polyhedral.schedule import apply
-from weft import f32, i16
+from weft import f32, i16, u16
 
 POLYBENCH = Path(__file__).resolve().parents[2] / "examples/polybench"
 TILED = ("gemm", "atax", "bicg", "mvt", "gesummv", "k2mm", "k3mm", "syrk", "trisolv", "covariance", "doitgen", "gemver")  # fmt: skip
@@ -109,24 +109,97 @@ def test_an_array_is_copied_where_it_moves():
 
 
 @weft.kernel
-def swept(A: f32[600, 600], b: i16[600]):
-    """Every sweep touches all of it: no tile of a loop is less."""
+def swept(A: f32[60, 60], B: f32[60, 60]):
+    """Every sweep touches all of both: no tile of the outer loop is less."""
+    for i in range(60):
+        for j in range(60):
+            B[i, j] = A[i, j]
     for t in range(3):
-        for i in range(1, 599):
-            for j in range(1, 599):
+        for i in range(1, 59):
+            for j in range(1, 59):
+                B[i, j] = 0.25 * (A[i - 1, j] + A[i + 1, j] + A[i, j - 1] + A[i, j + 1])
+        for i in range(1, 59):
+            for j in range(1, 59):
+                A[i, j] = B[i, j]
+
+
+@weft.kernel
+def in_place(A: f32[60, 60]):
+    for t in range(3):
+        for i in range(1, 59):
+            for j in range(1, 59):
                 A[i, j] = 0.25 * (A[i - 1, j] + A[i + 1, j] + A[i, j - 1] + A[i, j + 1])
 
 
-def test_what_cannot_be_tiled_is_copied_whole_and_an_export_says_that_it_does_not_fit(
-    tmp_path, capfd
-):
+@pytest.mark.parametrize("kernel", [swept, in_place])
+def test_what_every_sweep_touches_is_copied_in_tiles_in_each_of_them(kernel, monkeypatch):
+    monkeypatch.setattr(tiles, "_ROOM", 0.01)
+    _, schedule = made(kernel)
+    found = copies(kernel, schedule)
+    assert {name.split("_")[0] for name in found} == {a.name for a in kernel.program.arguments}
+    assert sum(32 * prod(shape) for shape in found.values()) <= 0.01 * 280 * 18 * 1024
+    assert weft.verify(kernel, schedule).ok
+    assert weft.equivalence(kernel, schedule).verdict == "proven"
+
+
+@weft.kernel
+def gathered(x: f32[2048], column: u16[3000], y: f32[3000]):
+    for i in range(3000):
+        y[i] = x[column[i] & 2047]
+
+
+@weft.kernel
+def scattered(column: u16[3000], y: f32[2048]):
+    for i in range(3000):
+        y[column[i] & 2047] += 1.0
+
+
+@pytest.mark.parametrize("kernel", [gathered, scattered])
+def test_a_table_that_does_not_fit_is_looked_up_in_memory_outside(kernel, monkeypatch):
+    monkeypatch.setattr(tiles, "_ROOM", 0.01)
+    _, schedule = made(kernel)
+    tiled = {s.array for s in schedule if isinstance(s, Buffer)}
+    assert tiled == {a.name for a in kernel.program.arguments} - {"x"} - (
+        {"y"} if kernel is scattered else set()
+    )
+    assert weft.verify(kernel, schedule).ok
+    assert weft.equivalence(kernel, schedule).verdict == "proven"
+
+
+@weft.kernel
+def turned(A: f32[600, 600], x: f32[600, 40]):
+    """A row and a column in each iteration, of which the next one needs some: no tile has them."""
+    for j in range(600):
+        s: f32 = 0.0
+        for i in range(600):
+            s += A[j, i] * x[i, 0]
+        for i in range(600):
+            A[i, j] = s
+
+
+def test_where_there_are_no_tiles_what_fits_is_copied_whole():
+    kernel, schedule = made(turned)
+    found = copies(kernel, schedule)
+    assert found == {"x_chip": (600, 1)}  # what is accessed of it
+
+
+@weft.kernel
+def banked(A: i16[512, 64], B: i16[512, 64]):
+    for i, j in weft.grid(512, 64):
+        B[i, j] = A[i, j]
+
+
+@banked.schedule
+def dear(s):
+    s.partition("A", 0, "complete")
+
+
+def test_an_export_says_that_it_does_not_fit(tmp_path, capfd):
     from dse.cli import run as weft_command
 
-    kernel, schedule = made(swept)
-    assert copies(kernel, schedule)["A_chip"] == (600, 600)
-    spec = f"{Path(__file__)}:swept"
-    assert weft_command(["export", spec, "--deploy", "pynq-z2", "--out", str(tmp_path / "x"),
-                         "--no-equivalence"]) == 0  # fmt: skip
+    spec = f"{Path(__file__)}:banked"
+    assert weft_command(["export", spec, "--schedule", "dear", "--deploy", "pynq-z2",
+                         "--out", str(tmp_path / "x"), "--no-equivalence"]) == 0  # fmt: skip
     assert "BRAM18 and there are 280: explore with --deploy" in capfd.readouterr().err
 
 
