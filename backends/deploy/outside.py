@@ -54,7 +54,11 @@ _BESIDE = (Interface, Pack, Partition, AutoPartition, BindStorage, BindOp, Reass
 
 
 def outside(
-    program: Program, schedule: Schedule, board: Board, allowed: Allowance | None = None
+    program: Program,
+    schedule: Schedule,
+    board: Board,
+    allowed: Allowance | None = None,
+    before: Sequence[Expand] = (),
 ) -> Schedule:
     """The schedule with all arguments in memory outside, and the locals that do not fit on the chip.
 
@@ -63,12 +67,13 @@ def outside(
         schedule: of the design.
         board: whose memory it is: each array has a port, as far as there are channels, and a bank.
         allowed: what designs may use; None for all DSP slices of the board, and sums of floats in order.
+        before: locals that have an element for each iteration, and so tie no statements of a tile together.
 
     Raises:
         ToolError: W407, an argument has an interface that no host program drives.
     """
     copying = partial(copies, allowed=allowed or Allowance(board.device.dsp))
-    found = _brought(program, schedule, board, partial(_copied, copying=copying))
+    found = _brought(program, schedule, board, partial(_copied, copying=copying), before)
     assert found is not None, "where copies do not fit, arrays are copied as a whole"
     return found
 
@@ -99,7 +104,11 @@ _Bringing = Callable[
 
 
 def _brought(
-    program: Program, schedule: Schedule, board: Board, bringing: _Bringing
+    program: Program,
+    schedule: Schedule,
+    board: Board,
+    bringing: _Bringing,
+    before: Sequence[Expand] = (),
 ) -> Schedule | None:
     """The schedule with arrays outside and copies of them; None where there is no such way of copying."""
     asked = {s.argument: s for s in schedule if isinstance(s, Interface)}
@@ -112,12 +121,12 @@ def _brought(
     free = _free_ports(asked.values(), board)
     ports = {array.name: free[n % len(free)] for n, array in enumerate(within)}
     names = _names(program, schedule, [a for a in within if a.name in used])
-    first: list[Step] = []
+    first: list[Step] = [*before]
     for array in within:
         port = ports[array.name]
         bank = board.bank(port)
         first.append(Interface(array.name, "m_axi", f"gmem{port}", bank=bank))
-    room = chip_room(board)
+    room = chip_room(board) - _more(program, before)
     if scratch:
         kept = sum(bits_of(a) for a in program.locals if a not in scratch and a.name not in asked)
         room -= min(kept, room // 2)
@@ -131,6 +140,13 @@ def _brought(
         made.setdefault(copy.array, []).append(copy.name)
     rest = [new for step in schedule if not _dropped(step, within) for new in _renamed(step, made)]
     return Schedule((*first, *rest))
+
+
+def _more(program: Program, before: Sequence[Expand]) -> int:
+    """Bits of the locals that are expanded."""
+    known = {array.name for array in program.arrays}
+    arrays = begun(program, before).scop.program.arrays if before else ()
+    return sum(bits_of(array) for array in arrays if array.name not in known)
 
 
 def _free_ports(asked: Iterable[Interface], board: Board) -> list[int]:

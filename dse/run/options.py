@@ -29,6 +29,7 @@ from dse.run.explore import Means
 from dse.run.plan import Plan, study_name
 from dse.run.study import STUDY
 from dse.space.start import Start, start_of
+from dse.space.tiles import in_wider_tiles
 from dse.strategies.names import STRATEGIES
 from dsl.errors.errors import InputError, ToolError, did_you_mean
 from dsl.errors.shown import shown
@@ -113,12 +114,13 @@ class Searched:
             return start_of(program, schedule, self.fix)
         board = board_of(self.deploy, self.where.device)
         allowed = Allowance(board.device.dsp if self.dsp is None else self.dsp, self.reassociate)
-        start = start_of(program, outside(program, schedule, board, allowed), self.fix)
+        plain = outside(program, schedule, board, allowed)
+        start = start_of(program, plain, self.fix)
         # Labels show hardly any designs in tiles: trials on them are lost where only such designs count.
         tiles = None if self.supported else in_tiles(program, schedule, board, allowed)
-        if tiles is None:
-            return start
-        return replace(start, others=(start_of(program, tiles, self.fix).steps,))
+        wide = None if schedule else in_wider_tiles(program, plain, board, allowed)
+        others = (start_of(program, one, self.fix).steps for one in (tiles, wide) if one)
+        return replace(start, others=tuple(others))
 
     @property
     def remarks(self) -> tuple[str, ...]:

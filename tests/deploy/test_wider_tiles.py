@@ -1,0 +1,76 @@
+"""Tiles whose rows take turns: sums in scalars have an element for each row."""
+
+from __future__ import annotations
+
+import pytest
+
+import weft
+from backends.deploy import tiles
+from backends.deploy.boards import board
+from backends.deploy.outside import outside
+from backends.deploy.tiles import Allowance
+from dse.space.tiles import in_wider_tiles
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Buffer, Expand
+from weft import f32
+
+
+@weft.kernel
+def normalized(x: f32[96, 40], y: f32[96, 40]):
+    for r in range(96):
+        total: f32 = 0.0
+        for c in range(40):
+            total += x[r, c]
+        mean: f32 = total / 40.0
+        for c in range(40):
+            y[r, c] = x[r, c] - mean
+
+
+@weft.kernel
+def largest(x: f32[96, 40], y: f32[96]):
+    for r in range(96):
+        best: f32 = -1e30
+        for c in range(40):
+            best = max(best, x[r, c])
+        y[r] = best
+
+
+@weft.kernel
+def turned(x: f32[96, 40], y: f32[96, 40]):
+    """A temporary of one iteration: there is nothing to tell apart."""
+    for r, c in weft.grid(96, 40):
+        t = x[r, c] * 0.5
+        y[r, c] = t + t * t
+
+
+def wider(kernel: weft.Kernel) -> Schedule | None:
+    onto = board("pynq-z2")
+    plain = outside(kernel.program, Schedule(), onto)
+    return in_wider_tiles(kernel.program, plain, onto, Allowance(220))
+
+
+@pytest.mark.parametrize("kernel", [normalized, largest])
+def test_rows_of_a_tile_have_sums_of_their_own(kernel, monkeypatch):
+    monkeypatch.setattr(tiles, "_ROOM", 0.01)
+    schedule = wider(kernel)
+    assert schedule is not None
+    assert any(isinstance(s, Expand) for s in schedule)
+    assert any(isinstance(s, Buffer) and s.at for s in schedule)
+    assert weft.verify(kernel, schedule).ok
+    assert weft.equivalence(kernel, schedule).verdict == "proven"
+
+
+def test_there_are_none_of_what_fits_and_where_nothing_is_told_apart(monkeypatch):
+    assert wider(normalized) is None
+    monkeypatch.setattr(tiles, "_ROOM", 0.01)
+    assert wider(turned) is None
+
+
+def test_a_search_in_tiles_lets_rows_take_turns(monkeypatch):
+    monkeypatch.setattr(tiles, "_ROOM", 0.01)
+    run = weft.explore(normalized, deploy="pynq-z2", trials=4, progress=False, evaluator="model")
+    best = run.best()
+    assert any(isinstance(s, Expand) for s in best.schedule)
+    # In order a sum of 40 terms takes 4 cycles or more for each: 96 rows 15,360.
+    assert best.latency < 12000
+    assert weft.equivalence(normalized, best.schedule).verdict == "proven"
