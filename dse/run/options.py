@@ -29,7 +29,7 @@ from dse.run.explore import Means
 from dse.run.plan import Plan, study_name
 from dse.run.study import STUDY
 from dse.space.start import Start, start_of
-from dse.space.tiles import in_wider_tiles
+from dse.space.tiles import in_one_pass, in_wider_tiles
 from dse.strategies.names import STRATEGIES
 from dsl.errors.errors import InputError, ToolError, did_you_mean
 from dsl.errors.shown import shown
@@ -119,7 +119,8 @@ class Searched:
         # Labels show hardly any designs in tiles: trials on them are lost where only such designs count.
         tiles = None if self.supported else in_tiles(program, schedule, board, allowed)
         wide = None if schedule else in_wider_tiles(program, plain, board, allowed)
-        others = (start_of(program, one, self.fix).steps for one in (tiles, wide) if one)
+        joined = None if schedule else in_one_pass(program, wide or plain)
+        others = (start_of(program, one, self.fix).steps for one in (tiles, wide, joined) if one)
         return replace(start, others=tuple(others))
 
     @property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from dse.space.groups import groups
 from dsl.expressions.types import FloatType
 from dsl.schedules.steps import Distribute, Fuse, Reassociate, Step
@@ -39,15 +41,17 @@ def distributed(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]:
     return state, tuple(steps)
 
 
-def merged(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]:
-    """Neighbouring nests of the same loops fused, where that is legal."""
+def merged(
+    state: ScheduledScop, alone: Set[str] = frozenset()
+) -> tuple[ScheduledScop, tuple[Step, ...]]:
+    """Neighbouring nests of the same loops fused, where that is legal, but for statements that stay ``alone``."""
     steps: list[Step] = []
     current = groups(state)
     k = 0
     while k + 1 < len(current):
         a, b = current[k].pieces[0], current[k + 1].pieces[0]
         moved = None
-        if _alike(a, b):
+        if _alike(a, b) and alone.isdisjoint((*current[k].names, *current[k + 1].names)):
             moved = tried(state, step := Fuse((a.name, b.name), len(a.dims)))
         if moved is None:
             k += 1

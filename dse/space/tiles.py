@@ -1,8 +1,11 @@
-"""Tiles of a board in which statements that share a scalar are nests of their own.
+"""Tiles of a board in other structures: statements that share a scalar in nests of their own, and neighbours in one nest.
 
 What a sum in a scalar ties together is one imperfect nest in a tile: each sum of floats waits for itself, row after row.
 With an element for each row (`dse.space.expansion`) rows take turns, and each statement has loops that can be in any
 order. A tile's loops are cut after that, as locals are only expanded in front of all steps that change loops.
+
+Statements of a tile are apart otherwise (`backends.deploy.tiles`), and run one after the other. Where several of them pass
+the same data, as a sum and a maximum, one pass of all takes as long as the slowest.
 """
 
 from __future__ import annotations
@@ -13,10 +16,12 @@ from backends.deploy.boards import Board
 from backends.deploy.outside import outside
 from backends.deploy.tiles import Allowance
 from dse.space.expansion import expanded
+from dse.space.regrouped import merged
+from dse.space.start import SEARCHED
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Buffer, Distribute, Expand, Pack, Step, Tile
-from polyhedral.schedule import begun
+from polyhedral.schedule import apply, begun
 
 
 def in_wider_tiles(
@@ -42,6 +47,23 @@ def in_wider_tiles(
     found = outside(program, Schedule(), board, allowed, before)
     words = [[step for step in one if isinstance(step, Pack)] for one in (plain, found)]
     return found if words[0] == words[1] and _told_apart(found.steps) else None
+
+
+def in_one_pass(program: Program, tiled: Schedule) -> Schedule | None:
+    """Tiles with neighbouring nests of the same loops as one; None where there are none, or that is not legal.
+
+    Args:
+        program: the kernel.
+        tiled: what a board makes of it: without a schedule of its own.
+    """
+    if not any(isinstance(step, Buffer) and step.at for step in tiled):
+        return None
+    kept = [step for step in tiled if not isinstance(step, SEARCHED)]
+    state = apply(program, Schedule(tuple(kept)))
+    copying = {s.name for s in state.scop.statements if s.stmt.span is None}
+    _, fused = merged(state, copying)
+    last = [step for step in tiled if isinstance(step, SEARCHED)]
+    return Schedule((*kept, *fused, *last)) if fused else None
 
 
 def _told_apart(steps: Sequence[Step]) -> bool:

@@ -1,4 +1,4 @@
-"""Tiles whose rows take turns: sums in scalars have an element for each row."""
+"""Tiles whose rows take turns, as sums in scalars have an element for each row; and tiles that are passed once for all."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from backends.deploy import tiles
 from backends.deploy.boards import board
 from backends.deploy.outside import outside
 from backends.deploy.tiles import Allowance
-from dse.space.tiles import in_wider_tiles
+from dse.space.tiles import in_one_pass, in_wider_tiles
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import Buffer, Expand
+from dsl.schedules.steps import Buffer, Expand, Fuse
 from weft import f32
 
 
@@ -74,3 +74,50 @@ def test_a_search_in_tiles_lets_rows_take_turns(monkeypatch):
     # In order a sum of 40 terms takes 4 cycles or more for each: 96 rows 15,360.
     assert best.latency < 12000
     assert weft.equivalence(normalized, best.schedule).verdict == "proven"
+
+
+@weft.kernel
+def extremes(x: f32[4000], out: f32[3]):
+    low: f32 = 1e30
+    high: f32 = -1e30
+    total: f32 = 0.0
+    for i in range(4000):
+        low = min(low, x[i])
+        high = max(high, x[i])
+        total += x[i]
+    out[0] = low
+    out[1] = high
+    out[2] = total
+
+
+@weft.kernel
+def in_turn(x: f32[4000], y: f32[4000]):
+    """Two nests: the second one reads what the first one has written last."""
+    for i in range(4000):
+        y[i] = x[i] * 0.5
+    for i in range(4000):
+        y[i] = y[3999 - i] + 1.0
+
+
+def test_statements_that_pass_a_tile_are_one_nest(monkeypatch):
+    monkeypatch.setattr(tiles, "_ROOM", 0.01)
+    plain = outside(extremes.program, Schedule(), board("pynq-z2"))
+    assert not any(isinstance(s, Fuse) for s in plain)
+    joined = in_one_pass(extremes.program, plain)
+    assert joined is not None
+    assert {name for s in joined if isinstance(s, Fuse) for name in s.stmts} == {"S3", "S4", "S5"}
+    assert weft.verify(extremes, joined).ok
+    assert weft.equivalence(extremes, joined).verdict == "proven"
+    apart, once = (weft.estimate(extremes, one).latency.average for one in (plain, joined))
+    assert once < 0.8 * apart
+
+
+def test_no_nests_are_joined_that_may_not_be_and_none_that_copy(monkeypatch):
+    assert (
+        in_one_pass(extremes.program, outside(extremes.program, Schedule(), board("pynq-z2")))
+        is None
+    )
+    monkeypatch.setattr(tiles, "_ROOM", 0.01)
+    plain = outside(in_turn.program, Schedule(), board("pynq-z2"))
+    joined = in_one_pass(in_turn.program, plain)
+    assert joined is None
