@@ -32,7 +32,13 @@ def apply(program: Program, schedule: Schedule) -> ScheduledScop:
         LanguageError: W16x when the program itself accesses an array out of bounds or reads a
             local before it is written.
     """
-    state = begun(program, schedule)
+    return completed(begun(program, ()), schedule)
+
+
+def completed(state: ScheduledScop, steps: Iterable[Step]) -> ScheduledScop:
+    """The program under the last steps of a schedule, of which the first ones are carried out; see `apply`."""
+    for step in steps:
+        state = apply_step(state, step)
     check_complete(state)
     check_write_after_read(state)
     return state

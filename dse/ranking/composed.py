@@ -14,6 +14,7 @@ from dse.ranking.outline import Outlined
 from dse.ranking.pieces import Piece, joined, piped, units_in
 from dse.ranking.places import Around, Part, nests_in, place_of, plan_of, processes_in
 from dse.ranking.relatives import Relative
+from dse.ranking.structures import structure
 from dse.ranking.templates import Leaf, Template, like, scheduled
 from dse.ranking.unrolled import Asked, asked_of, band_of, sides_of
 from dse.space.banks import Demand
@@ -21,11 +22,10 @@ from dse.space.cost import Shared, Units, added, dsp_of, tail_of
 from dse.space.space import nest_steps
 from dse.space.variants import Variant
 from dsl.programs.program import Program
-from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Pipeline, Reassociate, Step, Unroll
 from polyhedral.codegen.generate import loop_tree
 from polyhedral.looptree.tree import LoopTree, TreeLoop, TreeNode
-from polyhedral.schedule import apply
+from polyhedral.schedule import completed
 from qor_gnn.design.directives import written_unrolls
 from qor_gnn.schedule.overlapped import pace
 from qor_gnn.tools.personality import Personality, allowed
@@ -87,7 +87,7 @@ class Composed:
     def plan(self) -> tuple[Part, ...] | None:
         """Where the nests stand; None where they are not in plain loops."""
         if self._base is None:
-            tree = self._built(Schedule(self.variant.steps))
+            tree = loop_tree(completed(structure(self._source, self.variant.steps), ()))
             self._base = tree, plan_of(tree.body, self.variant.nests)
         return self._base[1]
 
@@ -291,8 +291,8 @@ class Composed:
             for loop in order.loops
             if loop.inner
         )
-        schedule = Schedule((*self.variant.steps, *order.steps, *unrolls))
-        state = apply(self._source, schedule)
+        start = structure(self._source, self.variant.steps)
+        state = completed(start, (*order.steps, *unrolls))
         tree = loop_tree(state)
         plan = plan_of(tree.body, self.variant.nests)
         place = None if plan is None else place_of(tree.body, plan, n)
@@ -304,9 +304,6 @@ class Composed:
             return None
         found = Template(self.variant.program, order, around, band, self.tool, tree)
         return self._shared.setdefault(found.content(nest.statements), found)
-
-    def _built(self, schedule: Schedule) -> LoopTree:
-        return loop_tree(apply(self._source, schedule))
 
     # --------------------------------------------------------------------------------- clusters
 
