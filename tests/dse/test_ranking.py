@@ -12,6 +12,7 @@ from benchmarks.ranking import drawn
 from dse.estimates.estimation import ranked, setting
 from dse.ranking.composed import Composed
 from dse.ranking.places import plan_of
+from dse.ranking.structures import structure
 from dse.ranking.templates import Template
 from dse.ranking.unrolled import asked_of, band_of, sides_of, unrolled
 from dse.space.cost import cost
@@ -19,10 +20,10 @@ from dse.space.space import space_of
 from dse.strategies.estimates import Estimates
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import BindOp
+from dsl.schedules.steps import BindOp, Buffer, Distribute, Reorder, Split
 from polyhedral.codegen.generate import loop_tree
 from polyhedral.looptree.tree import LoopTree
-from polyhedral.schedule import apply
+from polyhedral.schedule import apply, completed
 from qor_gnn.design.from_tree import kernel_of_tree
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -166,3 +167,14 @@ def test_variants_share_the_schedules_of_nests_that_they_have_in_common() -> Non
     assert first is last is not None
     first, last = (composed[k]._template(1, 0) for k in (0, 2))
     assert first is not last
+
+
+def test_a_structure_that_is_gone_on_with_is_the_schedule_as_a_whole():
+    program = program_of("gemm")
+    start = (Buffer("A", name="A_chip"), Distribute(("S1",)), Split("S1.j", 4, tail="guard"))
+    rest = (Reorder(("S1.j_0", "S1.k", "S1.j_1")),)
+    for _again in range(2):  # the second time it is known
+        found = completed(structure(program, start), rest)
+        assert loop_tree(found) == loop_tree(apply(program, Schedule((*start, *rest))))
+    other = completed(structure(program, start), ())
+    assert loop_tree(other) == loop_tree(apply(program, Schedule(start)))
