@@ -49,9 +49,10 @@ def tolerances(program: Program, schedule: Schedule) -> dict[str, int]:
     inexact = _inexact_arrays(program, [s for s, _ in statements], schedule.reassociated)
     if not inexact:
         return {}
-    scanned = {step.stmt for step in schedule if isinstance(step, Scan)}
+    named = {step.stmt for step in schedule if isinstance(step, Scan)}
+    scanned = {stmt.target.array for stmt, _ in statements if stmt.name in named}
     terms = sum(
-        _longest_chain(_same_element(stmt) if stmt.name in scanned else stmt, around)
+        _longest_chain(_same_element(stmt) if stmt.target.array in scanned else stmt, around)
         for stmt, around in statements
         if stmt.target.array in inexact
     )

@@ -1,4 +1,4 @@
-"""A running sum in blocks, as a rewriting of the program.
+"""A recurrence in blocks, as a rewriting of the program.
 
 Before, with ``scan("S1", "i", 8)``::
 
@@ -18,38 +18,56 @@ After, where 8 divides N::
         S2: y[8*i_0 + i_1] = run
       S1_carry: run_carry = run_carry + run_scan[7]
 
-What 8 leaves of other numbers of iterations runs behind, as it was. Whether all that computes the same is for
-`polyhedral.legality.scans` to prove.
+Other functions than sums have other components (`dsl.programs.composed`): ``run = max(run + x[i], 0)`` is
+``run_carry + run_scan[i_1]``, and at least ``run_least[i_1]``. Of several updates in an iteration each has components of
+its own, ``run_scan[2*i_1]`` and ``run_scan[2*i_1 + 1]`` of two. What 8 leaves of other numbers of iterations runs behind,
+as it was. Whether all that computes the same is for `polyhedral.legality.scans` to prove.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from dsl.expressions import typing
-from dsl.expressions.affine import Affine
-from dsl.expressions.expr import Access, BinaryOp, Expr, Load, loads
+from dsl.expressions.affine import Affine, Cond
+from dsl.expressions.expr import Access, BinaryOp, Const, Expr, Load, loads
+from dsl.programs.composed import Chain, Family, Function, Kind, Parts, applied, composed
 from dsl.programs.inline import Names, inlined
 from dsl.programs.located import trips
 from dsl.programs.names import unused
 from dsl.programs.program import Array, If, Loop, Node, Program, Stmt, Storage, statements_in
 from dsl.programs.scopes import local_scopes, ordered_locals
-from dsl.programs.substituted import substituted, substituted_access, substituted_value
+from dsl.programs.substituted import substituted, substituted_access
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """An assignment of the recurrence.
+
+    Attributes:
+        stmt: the statement.
+        function: what it makes of the element; what that reads nothing in the loop has changed.
+        conds: the affine conditions that it stands under in the loop, and whether they hold there.
+    """
+
+    stmt: Stmt
+    function: Function
+    conds: tuple[tuple[Cond, bool], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """What a statement ``t = before op term`` of a loop is made of.
+    """A recurrence: all that a loop assigns to an element that it has from the iteration before.
 
     Attributes:
-        op: as it is written; what is subtracted is added up in a block.
+        family: of its functions.
         before: the element that the iteration before has assigned.
-        term: what nothing in the loop has changed when it is read.
+        updates: in their order.
     """
 
-    op: BinaryOp
+    family: Family
     before: Access
-    term: Expr
+    updates: tuple[Update, ...]
 
 
 def previous(target: Access, loop: Loop) -> Access:
@@ -58,11 +76,11 @@ def previous(target: Access, loop: Loop) -> Access:
 
 
 def with_scan(program: Program, name: str, running: Running, factor: int) -> Program:
-    """The program with a running sum in blocks.
+    """The program with a recurrence in blocks.
 
     Args:
         program: the kernel.
-        name: a statement that stands directly in a loop of a constant number of iterations.
+        name: one of its statements, in a loop of a constant number of iterations.
         running: what it is made of.
         factor: iterations of a block, at most as many as the loop has.
     """
@@ -79,8 +97,8 @@ def with_scan(program: Program, name: str, running: Running, factor: int) -> Pro
 class _Made:
     """What the rewriting is made of.
 
-    ``names`` are new statements: in front, of a block's first iteration, of the others, and behind it. ``own`` are
-    the locals of the loop, with the names that they have in what the factor leaves.
+    ``names`` are new statements: in front, and behind a block; ``parts`` are the arrays of the components by their words.
+    ``own`` are the locals of the loop, with the names that they have in what the factor leaves.
     """
 
     program: Program
@@ -88,34 +106,46 @@ class _Made:
     loops: list[Loop]
     running: Running
     factor: int
-    names: tuple[str, str, str, str]
+    names: tuple[str, str]
     variables: tuple[str, str]
     carry: Array
-    sums: Array
+    parts: dict[str, Array]
     own: dict[str, str]
 
     @staticmethod
     def of(program: Program, stmt: Stmt, loops: list[Loop], running: Running, factor: int) -> _Made:
         stmts = [s.name for s in program.statements()]
-        start, first, scan, carried = (
-            unused(f"{stmt.name}_{word}", stmts) for word in ("start", "first", "scan", "carry")
-        )
+        start, carried = (unused(f"{stmt.name}_{word}", stmts) for word in ("start", "carry"))
         used = [n.var for n, _ in program.walk() if isinstance(n, Loop)]
         block, inside = (unused(f"{loops[-1].var}_{n}", used) for n in (0, 1))
         arrays = [a.name for a in program.arrays]
         array = program.array(stmt.target.array)
-        names = [unused(f"{array.name}_{word}", arrays) for word in ("carry", "scan")]
         depth = len(loops) - 1
-        carry = Array(names[0], array.dtype, (), Storage.LOCAL, False, depth, stmt.span)
-        sums = Array(names[1], array.dtype, (factor,), Storage.LOCAL, False, depth + 1, stmt.span)
-        own = _locals_of(program, loops[-1], depth)
-        renamed: dict[str, str] = {}
-        for local in own:
-            renamed[local] = unused(f"{local}_rest", [*arrays, *names, *renamed.values()])
+        name = unused(f"{array.name}_carry", arrays)
+        carry = Array(name, array.dtype, (), Storage.LOCAL, False, depth, stmt.span)
+        constant = _constants(running)
+        parts: dict[str, Array] = {}
+        for each in running.family.components:
+            word, count = each.word, factor * len(running.updates)
+            name = unused(f"{array.name}_{word}", arrays)
+            inner = depth + (word not in constant)
+            parts[word] = Array(name, each.dtype, (count,), Storage.LOCAL, False, inner, stmt.span)
+        taken = [*arrays, carry.name, *(a.name for a in parts.values())]
+        own: dict[str, str] = {}
+        for local in _locals_of(program, loops[-1], depth):
+            own[local] = unused(f"{local}_rest", [*taken, *own.values()])
         return _Made(
-            program, stmt, loops, running, factor, (start, first, scan, carried), (block, inside),
-            carry, sums, renamed,
-        )  # fmt: skip
+            program,
+            stmt,
+            loops,
+            running,
+            factor,
+            (start, carried),
+            (block, inside),
+            carry,
+            parts,
+            own,
+        )
 
     @property
     def loop(self) -> Loop:
@@ -132,7 +162,7 @@ class _Made:
     def arrays(self) -> list[Array]:
         """The locals that are new."""
         copies = [replace(self.program.array(a), name=b) for a, b in self.own.items() if self.rest]
-        return [self.carry, self.sums, *copies]
+        return [self.carry, *self.parts.values(), *copies]
 
     def moved(self, array: Array) -> Array:
         """Locals of the loop have one loop more around them."""
@@ -145,7 +175,7 @@ class _Made:
         for node in nodes:
             match node:
                 case Loop() if node is loop:
-                    found += [self._start(), self._blocks(), *self._rest()]
+                    found += [self._start(), *self._constant_parts(), self._blocks(), *self._rest()]
                 case Loop(body=body):
                     found.append(replace(node, body=self.nodes(body, loop)))
                 case If(then=then, orelse=orelse):
@@ -164,17 +194,17 @@ class _Made:
         number = Affine.of(self.variables[0]) * self.factor + inside
         return {loop.var: first + number * loop.step}
 
-    def _sum(self, inside: Affine) -> Load:
-        return Load(Access(self.sums.name, (inside,), self.stmt.span), self.sums.dtype)
+    def _part(self, word: str, position: Affine) -> Load:
+        array = self.parts[word]
+        return Load(Access(array.name, (position,), self.stmt.span), array.dtype)
+
+    def _all(self, position: Affine) -> Parts:
+        """The components of all updates down to one of them."""
+        return {word: self._part(word, position) for word in self.parts}
 
     @property
     def _carried(self) -> Load:
         return Load(Access(self.carry.name, (), self.stmt.span), self.carry.dtype)
-
-    @property
-    def _op(self) -> BinaryOp:
-        """Of the sums of a block."""
-        return BinaryOp.ADD if self.running.op is BinaryOp.SUB else self.running.op
 
     def _assign(self, name: str, target: Access, value: Expr, text: str) -> Stmt:
         return Stmt(name, target, value, self.stmt.span, f"{target} = {text}")
@@ -187,40 +217,91 @@ class _Made:
             self.names[0], self._carried.access, Load(before, self.carry.dtype), str(before)
         )
 
-    def _term(self, inside: Affine) -> Expr:
-        return substituted_value(self.running.term, self._at(inside))
+    def _composed(self, words: frozenset[str], inside: Affine, first: bool) -> Iterator[Node]:
+        """Components of an iteration of a block, each from the update before."""
+        count = len(self.running.updates)
+        for k, update in enumerate(self.running.updates):
+            at = inside * count + k
+            old: Parts = dict.fromkeys(self.parts) if first and k == 0 else self._all(at - 1)
+            new = composed(self.running.family, old, update.function)
+            node = self._under(update, words, at, old, new, "first" if first else "scan")
+            for each in node:
+                yield substituted(each, self._at(inside))
+
+    def _under(
+        self, update: Update, words: frozenset[str], at: Affine, old: Parts, new: Parts, how: str
+    ) -> tuple[Node, ...]:
+        """The components that an update makes, and those before it where its conditions do not hold."""
+        nodes: tuple[Node, ...] = self._stores(update, words, at, new, how)
+        for n, (cond, holds) in reversed(list(enumerate(update.conds))):
+            end = f"{how}_else{n or ''}"
+            other = self._stores(update, words, at, old, end)
+            then, orelse = (nodes, other) if holds else (other, nodes)
+            nodes = (If(cond, then, orelse, self.stmt.span),)
+        return nodes
+
+    def _stores(
+        self, update: Update, words: frozenset[str], at: Affine, parts: Parts, how: str
+    ) -> tuple[Stmt, ...]:
+        found = []
+        for word in self.parts:
+            if word not in words:
+                continue
+            value = parts[word]
+            base = update.stmt.name if word == "scan" else f"{update.stmt.name}_{word}"
+            if value is None:
+                value = self.running.family.neutral(word)
+            name = unused(f"{base}_{how}", [s.name for s in self.program.statements()])
+            text = f"{word} of {update.stmt.target} so far"
+            found.append(self._assign(name, self._part(word, at).access, value, text))
+        return tuple(found)
+
+    def _constant_parts(self) -> tuple[Node, ...]:
+        """In front of all blocks, the components that are the same in each of them."""
+        return self._parts_of_a_block(_constants(self.running))
+
+    def _parts_of_a_block(self, words: frozenset[str]) -> tuple[Node, ...]:
+        words &= self.parts.keys()
+        if not words:
+            return ()
+        inside = self.variables[1]
+        one, end, span = Affine((), 1), Affine((), self.factor), self.loop.span
+        others = tuple(self._composed(words, Affine.of(inside), False))
+        first = tuple(self._composed(words, Affine(), True))
+        return (*first, Loop(inside, (one,), (end,), 1, others, span))
 
     def _blocks(self) -> Loop:
         block, inside = self.variables
-        zero, one, end = Affine(), Affine((), 1), Affine((), self.factor)
-        at, span = Affine.of(inside), self.loop.span
-        first = self._assign(
-            self.names[1], self._sum(zero).access, self._term(zero), "its first term"
+        zero, end, span = Affine(), Affine((), self.factor), self.loop.span
+        words = frozenset(self.parts) - _constants(self.running)
+        scans = self._parts_of_a_block(words)
+        others = tuple(
+            substituted(self._other(n), self._at(Affine.of(inside))) for n in self.loop.body
         )
-        value = typing.binary(self._op, self._sum(at - 1), self._term(at), self.stmt.span)
-        scan = self._assign(
-            self.names[2], self._sum(at).access, value, f"{self._sum(at - 1).access} and its term"
-        )
-        total = typing.binary(self.running.op, self._carried, self._sum(end - 1), self.stmt.span)
-        carry = self._assign(
-            self.names[3],
-            self._carried.access,
-            total,
-            f"{self._carried.access} and {self._sum(end - 1).access}",
-        )
-        others = tuple(self._other(n) for n in self.loop.body)
-        sums = Loop(inside, (one,), (end,), 1, (scan,), span)
         uses = Loop(inside, (zero,), (end,), 1, others, span)
+        last = self._all(end * len(self.running.updates) - 1)
+        total = applied(self.running.family, self._carried, last)
+        text = f"{self.stmt.target} behind the block"
+        carry = self._assign(self.names[1], self._carried.access, total, text)
         count = Affine((), self.blocks)
-        return Loop(block, (zero,), (count,), 1, (first, sums, uses, carry), span)
+        return Loop(block, (zero,), (count,), 1, (*scans, uses, carry), span)
 
     def _other(self, node: Node) -> Node:
-        """A node of the loop, where its statement takes the sum of the block."""
-        at = Affine.of(self.variables[1])
-        if node is self.stmt:
-            value = typing.binary(self.running.op, self._carried, self._sum(at), self.stmt.span)
-            node = replace(self.stmt, value=value)
-        return substituted(node, self._at(at))
+        """A node of the loop, where an update takes its components."""
+        match node:
+            case If(then=then, orelse=orelse):
+                first, second = (tuple(map(self._other, side)) for side in (then, orelse))
+                return replace(node, then=first, orelse=second)
+            case Stmt():
+                stmts = [u.stmt for u in self.running.updates]
+                k = next((k for k, s in enumerate(stmts) if s is node), None)
+                if k is None:
+                    return node
+                at = Affine.of(self.variables[1]) * len(stmts) + k
+                value = applied(self.running.family, self._carried, self._all(at))
+                return replace(node, value=value)
+            case Loop():
+                return node
 
     def _rest(self) -> tuple[Loop, ...]:
         """The iterations that the factor leaves, as they were."""
@@ -249,3 +330,15 @@ def _locals_of(program: Program, loop: Loop, depth: int) -> list[str]:
     scopes = local_scopes(program)
     used = {a.array for s in statements_in(loop) for a in (s.target, *loads(s.value))}
     return [a.name for a in program.locals if a.name in used and len(scopes[a.name]) > depth]
+
+
+def _constants(running: Running) -> frozenset[str]:
+    """The components that are the same in each block: factors that are numbers."""
+    if running.family.kind is not Kind.RING or any(u.conds for u in running.updates):
+        return frozenset()
+    for update in running.updates:
+        ops = update.function.ops if isinstance(update.function, Chain) else ()
+        moves = any(x.op is BinaryOp.MUL and not isinstance(x.term, Const) for x in ops)
+        if moves or not isinstance(update.function, Chain):
+            return frozenset()
+    return frozenset({"times"})

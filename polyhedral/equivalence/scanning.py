@@ -9,7 +9,8 @@ from __future__ import annotations
 from dsl.programs.program import Program
 from dsl.programs.scanned import with_scan
 from polyhedral.equivalence.refutation import Refutation
-from polyhedral.legality.scans import NoScanError, running
+from polyhedral.legality.recurrences import NoScanError
+from polyhedral.legality.scans import running
 from polyhedral.scop.scop import build_scop
 
 

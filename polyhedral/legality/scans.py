@@ -1,61 +1,81 @@
-"""Whether a statement ``t = before op e`` of a loop may run in blocks, and what it is made of.
+"""Whether a recurrence ``s = f(s)`` of a loop may run in blocks, and what it is made of.
 
-``before`` is what the iteration before has assigned: ``run = run + x[i]``, ``y[i] = y[i - 1] + x[i]``. The sums of a
-block are those of its terms alone, and ``t`` is what came before the block ``op`` one of them. That is the same where
+What is in ``s`` before an iteration is what the one before has assigned: ``run = run + x[i]``, ``y[i] = y[i - 1] + x[i]``,
+perhaps in several statements, also under conditions. A block composes its functions alone, and ``s`` is one of these of
+what came before the block. That is the same where
 
-- op is associative in the type of ``t``, every partial result cut to it: `is_associative`,
-- nothing else in the loop assigns to the array, so that ``before`` is what the statement itself assigned,
-- no iteration before, or statement in front, changes what ``e`` reads: it can be read as the block begins.
+- all functions are of a family that is closed under composition, exactly in the type of ``s``
+  (`polyhedral.legality.recurrences`, `polyhedral.legality.within_type`); floats may round otherwise,
+- all that the loop assigns to the array is such an update of one element, directly in the loop,
+- no iteration before, or statement in front, changes what the functions read beside ``s``: it can be read as the block
+  begins. What a statement in front of an update has computed in the same iteration is computed again.
 
-All other statements stay in their order, and find in ``t`` what they found.
+All other statements stay in their order, and find in ``s`` what they found.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 import islpy as isl
 
-from dsl.expressions.expr import Binary, BinaryOp, Load, loads
-from dsl.expressions.types import FixedType
+from dsl.expressions.affine import Cond
+from dsl.expressions.expr import Access, loads
+from dsl.expressions.types import IntType
+from dsl.expressions.value_range import Range, type_range, value_range
+from dsl.programs.composed import Chain, Choice, Function, Kind, Reset, leaves
 from dsl.programs.located import trips
-from dsl.programs.program import Loop, Stmt
-from dsl.programs.scanned import Running, previous
+from dsl.programs.program import If, Loop, Node, Program, Stmt, statements_in
+from dsl.programs.scanned import Running, Update, previous
+from dsl.programs.substituted import substituted_access
 from polyhedral.dependences.memory_order import program_order
 from polyhedral.isl.text import dims, map_of
-from polyhedral.legality.associative import is_associative
-from polyhedral.scop.scop import ASSOCIATIVE, Scop, Statement, common_loops
-
-
-class NoScanError(Exception):
-    """The statement is no running sum; the text says why."""
+from polyhedral.legality.forwarded import forwarded
+from polyhedral.legality.recurrences import NoScanError, family_of, function_of
+from polyhedral.legality.stored_ranges import StoredRanges
+from polyhedral.legality.within_type import within
+from polyhedral.scop.scop import Scop, Statement, common_loops
 
 
 def running(scop: Scop, name: str, level: int, factor: int) -> Running:
-    """What a running sum is made of.
+    """What a recurrence is made of.
 
     Args:
         scop: the kernel.
-        name: the statement.
+        name: one of its statements.
         level: of its loops, the one that is cut into blocks, counted from the outermost.
         factor: iterations of a block.
 
     Raises:
         NoScanError: it is none that can run in blocks.
     """
-    statement = scop.statement(name)
+    program = scop.program
     loop = _loop_of(scop, name, level)
     count = trips(loop)
     if count is None:
         raise NoScanError(f"'{loop.var}' has no constant number of iterations")
     if count < factor:
         raise NoScanError(f"'{loop.var}' has {count} iterations, fewer than a block of {factor}")
-    found = _form(statement.stmt, loop)
-    dtype = scop.program.array(statement.stmt.target.array).dtype
-    if not is_associative(statement.stmt.value, dtype):
-        raise NoScanError(f"each step cuts a {statement.stmt.value.dtype} to {dtype}")
-    if found.op is BinaryOp.MUL and isinstance(dtype, FixedType) and dtype.frac != 0:
-        raise NoScanError(f"products of {dtype} are cut at other places")
-    _check_alone(scop, statement, level)
-    _check_term(scop, statement, found, level)
+    target = scop.statement(name).stmt.target
+    before = previous(target, loop)
+    updates: list[Update] = []
+    for stmt, conds in _updates(loop, target):
+        if stmt.target != target:
+            raise NoScanError(f"{stmt.name} assigns to '{target.array}', too")
+        if not updates and conds and before != target:
+            raise NoScanError(f"{stmt.name} assigns to {target} under a condition")
+        old = target if updates else before
+        function = function_of(forwarded(stmt, loop), old)
+        if not conds and not any(isinstance(leaf, Chain) for leaf in leaves(function)):
+            raise NoScanError(f"{stmt.name} assigns what does not depend on {old}")
+        updates.append(Update(stmt, function, conds))
+    family = family_of([u.function for u in updates], program.array(target.array).dtype)
+    found = Running(family, before, tuple(updates))
+    for update in updates:
+        _check_reads(scop, update, level)
+    if family.kind is Kind.CLAMP and isinstance(family.dtype, IntType):
+        found = _within(program, found, loop, factor)
     return found
 
 
@@ -64,35 +84,50 @@ def _loop_of(scop: Scop, name: str, level: int) -> Loop:
     loops = [a for a in around if isinstance(a, Loop)]
     if level != len(loops) - 1:
         raise NoScanError(f"{name} runs in the loop '{loops[-1].var}' inside")
-    if around[-1] is not loops[-1]:
-        raise NoScanError(f"{name} runs under a condition in '{loops[-1].var}'")
     return loops[-1]
 
 
-def _form(stmt: Stmt, loop: Loop) -> Running:
-    """The parts of ``t = before op e``."""
-    value, before = stmt.value, previous(stmt.target, loop)
-    if isinstance(value, Binary) and value.op in (*ASSOCIATIVE, BinaryOp.SUB):
-        sides = [(value.lhs, value.rhs)]
-        if value.op is not BinaryOp.SUB:
-            sides.append((value.rhs, value.lhs))
-        for old, term in sides:
-            if isinstance(old, Load) and old.access == before:
-                return Running(value.op, before, term)
-    raise NoScanError(f"it is not {stmt.target} = {before} op e, op one of + - * min max & | ^")
+def _updates(loop: Loop, target: Access) -> Iterator[tuple[Stmt, tuple[tuple[Cond, bool], ...]]]:
+    """All that the loop assigns to the array, and the conditions around each."""
+
+    def within_nodes(
+        nodes: tuple[Node, ...], conds: tuple[tuple[Cond, bool], ...]
+    ) -> Iterator[tuple[Stmt, tuple[tuple[Cond, bool], ...]]]:
+        for node in nodes:
+            match node:
+                case Stmt() if node.target.array == target.array:
+                    yield node, conds
+                case If(cond, then, orelse):
+                    yield from within_nodes(then, (*conds, (cond, True)))
+                    yield from within_nodes(orelse, (*conds, (cond, False)))
+                case Loop():
+                    for stmt in statements_in(node):
+                        if stmt.target.array == target.array:
+                            raise NoScanError(f"{stmt.name} assigns to '{target.array}', too")
+                case _:
+                    pass
+
+    return within_nodes(loop.body, ())
 
 
-def _check_alone(scop: Scop, mine: Statement, level: int) -> None:
-    """The statement alone assigns to its array in the loop."""
-    for other in scop.statements:
-        inside = other is not mine and common_loops(mine, other) > level
-        if inside and other.stmt.target.array == mine.stmt.target.array:
-            raise NoScanError(f"{other.name} assigns to '{mine.stmt.target.array}', too")
+def _accesses(function: Function) -> Iterator[Access]:
+    """What a function reads beside the element."""
+    match function:
+        case Reset(value):
+            yield from loads(value)
+        case Choice(cond, then, orelse):
+            yield from loads(cond)
+            yield from _accesses(then)
+            yield from _accesses(orelse)
+        case Chain(ops):
+            for each in ops:
+                yield from loads(each.term)
 
 
-def _check_term(scop: Scop, mine: Statement, found: Running, level: int) -> None:
-    """Nothing in a run of the loop changes what a term reads before it is read."""
-    for access in dict.fromkeys(loads(found.term)):
+def _check_reads(scop: Scop, update: Update, level: int) -> None:
+    """Nothing in a run of the loop changes what a function reads before it is read."""
+    mine = scop.statement(update.stmt.name)
+    for access in dict.fromkeys(_accesses(update.function)):
         for other in scop.statements:
             if common_loops(mine, other) <= level or other.stmt.target.array != access.array:
                 continue
@@ -110,3 +145,55 @@ def _same_run(s: Statement, t: Statement, level: int) -> isl.Map:
     a, b = dims(len(s.loops), "x"), dims(len(t.loops), "y")
     equal = " and ".join(f"x{k} = y{k}" for k in range(level)) or "true"
     return map_of(f"{{ s{s.index}[{', '.join(a)}] -> s{t.index}[{', '.join(b)}] : {equal} }}")
+
+
+def _within(program: Program, found: Running, loop: Loop, factor: int) -> Running:
+    """The recurrence with components that are wide enough, where no iteration cuts its value."""
+    ranges = StoredRanges(program)
+    loops = ranges.loops[found.updates[0].stmt.name]
+    functions = [
+        Choice(u.stmt.value, u.function, Chain()) if u.conds else u.function for u in found.updates
+    ]
+    family = within(
+        found.family,
+        functions,
+        _start(program, found, loop, ranges),
+        trips(loop) or 0,
+        factor,
+        lambda expr: value_range(expr, loops, ranges.stored),
+    )
+    return replace(found, family=family)
+
+
+def _start(program: Program, found: Running, loop: Loop, ranges: StoredRanges) -> Range:
+    """What the element is in front of the loop: of the statement there, or of all that is assigned to it."""
+    first = loop.lowers[0] if loop.step > 0 else loop.uppers[0] - 1
+    element = substituted_access(found.before, {loop.var: first})
+    whole = ranges.stored(element, found.family.dtype)
+    blocks = (nodes for nodes in _blocks(program.body) if any(node is loop for node in nodes))
+    nodes = next(blocks)
+    place = next(n for n, node in enumerate(nodes) if node is loop)
+    for node in reversed(nodes[:place]):
+        if isinstance(node, Stmt) and node.target == element:
+            if not isinstance(node.value.dtype, IntType):
+                return whole
+            low, high = value_range(node.value, ranges.loops[node.name], ranges.stored)
+            least, most = type_range(found.family.dtype)
+            return (low, high) if least <= low and high <= most else whole
+        if any(s.target.array == element.array for s in statements_in(node)):
+            return whole
+    return whole
+
+
+def _blocks(nodes: tuple[Node, ...]) -> Iterator[tuple[Node, ...]]:
+    """The nodes, and those of all loops and conditions in them."""
+    yield nodes
+    for node in nodes:
+        match node:
+            case Loop(body=body):
+                yield from _blocks(body)
+            case If(then=then, orelse=orelse):
+                yield from _blocks(then)
+                yield from _blocks(orelse)
+            case Stmt():
+                pass

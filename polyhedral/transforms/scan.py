@@ -32,7 +32,8 @@ from dsl.errors.errors import LanguageError, ScheduleError
 from dsl.programs.scanned import with_scan
 from dsl.schedules.recurrence_steps import Scan
 from polyhedral.legality.program import check_program
-from polyhedral.legality.scans import NoScanError, running
+from polyhedral.legality.recurrences import NoScanError
+from polyhedral.legality.scans import running
 from polyhedral.scop.lookup import find_loop, find_statement
 from polyhedral.scop.scheduled import ScheduledScop, is_as_written, original
 from polyhedral.transforms.registry import Order, transform
@@ -74,7 +75,7 @@ def scan(state: ScheduledScop, step: Scan) -> ScheduledScop:
             f"{step.stmt} cannot run in blocks: not all that uses it is known to be in bounds then"
         )
         raise _refused(step, text, (error.message, *error.notes)) from error
-    free = state.reassociated - {step.stmt}
+    free = state.reassociated - {update.stmt.name for update in found.updates}
     return replace(state, scop=scop, pieces=original(scop).pieces, reassociated=free)
 
 
