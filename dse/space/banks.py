@@ -12,13 +12,14 @@ from math import ceil, gcd, prod
 import numpy as np
 from numpy.typing import NDArray
 
-from dse.space.look_ups import is_anywhere, registers
+from dse.space.look_ups import FAR, is_anywhere, registers
 from dse.space.nest import Order, Use, Vector
 from dsl.expressions.affine import Affine, Atom
 from polyhedral.banks.wanted import common, widest
 
 _MANY = 128  # copies whose accesses are looked at one by one
 _FEW = 6  # of each loop, where there are more
+_RAVELLED = 1 << 62  # places that are told apart by one number
 
 Demand = dict[tuple[str, int], int]  # (array, dimension) to the factor asked for
 Moving = tuple[tuple[tuple[Atom, int], ...], ...]  # the terms of each subscript
@@ -243,7 +244,13 @@ def _busiest(uses: Sequence[Use], copies: Mapping[str, int], factors: Sequence[i
     touched = _elements(tuple(uses), tuple(sorted(small.items())))
     banks = [(own % fewer) @ strides for own in touched]
     _, times = np.unique(np.concatenate(banks), return_counts=True)
-    return int(times.max())
+    left = prod(copies[v] // u for v, u in small.items()) if _looked_up(uses) else 1
+    return int(times.max()) * left
+
+
+def _looked_up(uses: Sequence[Use]) -> bool:
+    """Whether each copy accesses an element of its own, of which no bank is known."""
+    return any(is_anywhere(index) for use in uses for index in use.indices)
 
 
 def _independent(use: Use, copies: Mapping[str, int]) -> bool:
@@ -299,7 +306,10 @@ def _places_of(
     found = (own[:, None] + _steps(moving, copies)).reshape(-1, len(moving))
     low = found.min(axis=0)
     found -= low
-    extents = tuple(found.max(axis=0) + 1)
+    extents = tuple(int(x) + 1 for x in found.max(axis=0))
+    if prod(extents) > _RAVELLED:
+        few: Places = np.unique(found, axis=0) + low
+        return few
     numbers = np.unique(np.ravel_multi_index(tuple(found.T), extents))
     places: Places = np.stack(np.unravel_index(numbers, extents), axis=1) + low
     return places
@@ -311,8 +321,15 @@ def _steps(moving: Moving, copies: Mapping[str, int]) -> Places:
     """
     indices = [Affine(terms) for terms in moving]
     names = sorted({v for index in indices for v in index.variables() if copies.get(v, 1) > 1})
-    if not names or not all(index.is_linear for index in indices):
+    if not names or not all(index.is_linear or is_anywhere(index) for index in indices):
         return np.zeros((1, len(indices)), dtype=np.int64)
     grid = np.indices([copies[v] for v in names]).reshape(len(names), -1).T
-    found: Places = grid @ np.array([[index.coefficient(v) for index in indices] for v in names])
-    return found
+    columns = []
+    for index in indices:
+        factors = [index.coefficient(v) for v in names]
+        if is_anywhere(index):
+            # Each copy of the loops that it moves with has an element of its own.
+            own = [copies[v] if v in index.variables() else 1 for v in names]
+            factors = [FAR * prod(own[:n]) * (u > 1) for n, u in enumerate(own)]
+        columns.append(grid @ np.array(factors, dtype=np.int64))
+    return np.stack(columns, axis=1)

@@ -11,6 +11,9 @@ _COPIES = 7  # bits of the copies of a loop that banks look at
 _APART = 5  # loops whose copies are told apart within 64 bits
 _SMALL = 16  # elements of a table that may all be registers
 
+FAR = 16 * 720_720
+"""A distance at which elements are in one bank of any factor up to 16, and of most that are used."""
+
 
 def anywhere(variables: Iterable[str], number: int) -> Affine:
     """A subscript that differs in any two copies of a body, in no way that banks could follow.
@@ -22,7 +25,7 @@ def anywhere(variables: Iterable[str], number: int) -> Affine:
     total = Affine()
     for k, v in enumerate(sorted(variables)):
         total = total + Affine.of(v) * (1 << _FAR + _COPIES * min(k, _APART))
-    return Affine(((FloorDiv(total * 2, 2), 1),), number)
+    return Affine(((FloorDiv(total * 2, 2), 1),), number * FAR)
 
 
 def is_anywhere(index: Affine) -> bool:

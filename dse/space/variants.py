@@ -23,6 +23,7 @@ from dse.space.processes import handed_on
 from dse.space.rectangles import in_rectangles, short_chains
 from dse.space.registers import in_registers
 from dse.space.regrouped import distributed, merged, reassociated
+from dse.space.replicas import TURNS, replicated
 from dse.space.scanned import FACTORS, scanned
 from dse.space.start import START, Start
 from dse.space.wide_skews import widely_skewed
@@ -89,6 +90,11 @@ def variants(
         blocks, longer = scanned(state, free, factor, reassociate)
         if longer != free:
             found += _outer(f"running sums in blocks of {factor}", blocks, longer, context)
+    for turns in TURNS if not start.structured else ():
+        copies, longer = replicated(state, free, turns)
+        if longer != free:
+            name = f"distributed, copies for the reads of {turns} iterations"
+            found.append(_variant(name, copies, longer, context))
     return tuple(_once(found))
 
 

@@ -16,6 +16,7 @@ from dsl.errors.errors import InputError, did_you_mean
 from dsl.errors.shown import shown
 from dsl.schedules import steps
 from dsl.schedules.loop_requests import PipelineStyle
+from dsl.schedules.port_steps import Replicate
 from dsl.schedules.pragma_methods import PragmaMethods
 from dsl.schedules.recurrence_steps import Scan
 from dsl.schedules.step_calls import (
@@ -257,6 +258,11 @@ class ScheduleBuilder(PragmaMethods):
     def scan(self, stmt: str, loop: str, factor: int) -> ScheduleBuilder:
         """See `dsl.schedules.recurrence_steps.Scan`."""
         return self._add(Scan, stmt, loop, factor)
+
+    @step_method
+    def replicate(self, array: str, loop: str, count: int) -> ScheduleBuilder:
+        """See `dsl.schedules.port_steps.Replicate`."""
+        return self._add(Replicate, array, loop, count)
 
     @step_method
     def expand(self, array: str, loop: str) -> ScheduleBuilder:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dsl.programs.program import Program
+from dsl.schedules.port_steps import Replicate
 from dsl.schedules.recurrence_steps import Scan
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Buffer, Expand, Locate, PartialSums, Reuse, Step
@@ -16,6 +17,7 @@ from polyhedral.equivalence.loops import Origin, check_loops
 from polyhedral.equivalence.partial_sums import check_partial_sums, sum_of
 from polyhedral.equivalence.raised import NotProven
 from polyhedral.equivalence.refutation import Refutation
+from polyhedral.equivalence.replication import check_replication
 from polyhedral.equivalence.reuse import check_reuse
 from polyhedral.equivalence.scanning import check_scanning
 from polyhedral.isl.effort import OPERATIONS, TooMuchWork, limited
@@ -24,7 +26,7 @@ from polyhedral.scop.lookup import find_loop
 from polyhedral.scop.scheduled import ScheduledScop, build
 from polyhedral.transforms.materialise import materialised
 
-REWRITING = (PartialSums, Expand, Locate, Scan, Buffer, Reuse)
+REWRITING = (PartialSums, Expand, Locate, Scan, Replicate, Buffer, Reuse)
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Rewriting:
         depth: loops around what works on copies, or around the outermost that is searched.
     """
 
-    step: PartialSums | Expand | Locate | Scan | Buffer | Reuse
+    step: PartialSums | Expand | Locate | Scan | Replicate | Buffer | Reuse
     before: Program
     after: Program
     origins: tuple[tuple[str, Origin], ...] = ()
@@ -69,7 +71,7 @@ def rewritings(program: Program, schedule: Schedule) -> tuple[Rewriting, ...]:
 
 
 def _rewriting(
-    step: PartialSums | Expand | Locate | Scan | Buffer | Reuse,
+    step: PartialSums | Expand | Locate | Scan | Replicate | Buffer | Reuse,
     before: ScheduledScop,
     after: ScheduledScop,
 ) -> Iterator[Rewriting]:
@@ -77,7 +79,7 @@ def _rewriting(
     match step:
         case PartialSums():
             yield Rewriting(step, program, new, free=frozenset({sum_of(program, new)}))
-        case Expand():
+        case Expand() | Replicate():
             yield Rewriting(step, program, new)
         case Locate() | Scan():
             yield Rewriting(step, program, new, depth=_depth(before, step.loop, step) - 1)
@@ -117,6 +119,8 @@ def _checked(rewriting: Rewriting) -> Refutation | None:
     match rewriting.step:
         case Expand(array=array):
             return check_expansion(before, after, array)
+        case Replicate(array=array):
+            return check_replication(before, after, array)
         case Locate(stmt=stmt):
             return check_locating(before, after, stmt, rewriting.depth)
         case Scan(stmt=stmt, factor=factor):

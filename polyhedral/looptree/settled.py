@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from dsl.expressions.affine import Affine, Atom, FloorDiv
-from dsl.expressions.expr import Access, Const, Expr, Index, Load, map_leaves, walk
+from dsl.expressions.expr import Access, Const, Expr, Gather, Index, Load, Scatter, map_leaves, walk
 from dsl.programs.program import Stmt
 from polyhedral.looptree.tree import Instance, TreeGuard, TreeLoop, TreeNode
 
@@ -75,7 +75,7 @@ def divisions_of(stmt: Stmt) -> Iterator[FloorDiv]:
     affines = list(stmt.target.indices)
     for expr in walk(stmt.value):
         match expr:
-            case Load(access=access):
+            case Load(access=access) | Gather(access=access) | Scatter(access=access):
                 affines += access.indices
             case Index(affine=affine):
                 affines.append(affine)

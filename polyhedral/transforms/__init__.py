@@ -25,6 +25,7 @@ from polyhedral.transforms import (  # noqa: F401
     pipeline,
     reassociate,
     reorder,
+    replicate,
     reshape,
     reuse,
     reverse,

@@ -1,0 +1,134 @@
+"""Several copies of an array, of which the reads of a loop take turns, as a rewriting of the program.
+
+Before, with ``replicate("t", "i", 4)``::
+
+    for k in range(256):
+      S0: t[k] = f[k]
+    for i in range(N):
+      S1: y[i] = t[a[i]] + t[b[i]]
+
+After::
+
+    for k in range(256):
+      for copy in range(4):
+        S0: t_copies[copy, k] = f[k]
+    for i in range(N):
+      S1: y[i] = t_copies[2*i % 4, a[i]] + t_copies[(2*i + 1) % 4, b[i]]
+
+An argument, which nothing may assign to, is copied in front of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, Const, Expr, Gather, Index, Load, Scatter, map_leaves, walk
+from dsl.programs.names import unused
+from dsl.programs.partial import position
+from dsl.programs.program import Array, If, Loop, Node, Program, Stmt, Storage, statements_in
+from dsl.programs.scopes import ordered_locals
+
+Read = Load | Gather
+
+
+def reads_of(loop: Loop, array: str) -> tuple[Read, ...]:
+    """What an iteration of a loop reads of an array, each read once; not what it assigns to the array as well."""
+    found = (
+        expr
+        for stmt in statements_in(loop)
+        if stmt.target.array != array
+        for expr in walk(stmt.value)
+        if isinstance(expr, Load | Gather) and expr.access.array == array
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def with_replicas(program: Program, array: str, loop: Loop, count: int) -> Program:
+    """The program with copies of an array.
+
+    Args:
+        program: the kernel.
+        array: a local, or an argument that no statement assigns to.
+        loop: one that reads it.
+        count: copies.
+    """
+    old = program.array(array)
+    taken = [a.name for a in program.arrays]
+    shape = (count, *old.shape)
+    new = Array(unused(f"{array}_copies", taken), old.dtype, shape, Storage.LOCAL, span=old.span)
+    used = [n.var for n, _ in program.walk() if isinstance(n, Loop)]
+    copy = unused("copy", used)
+    is_local = old.storage is Storage.LOCAL
+    reads = reads_of(loop, array)
+
+    def turn(read: Read) -> Affine:
+        return (position(loop) * len(reads) + reads.index(read)) % count
+
+    def nodes(some: tuple[Node, ...], inside: bool) -> tuple[Node, ...]:
+        return tuple(node(n, inside) for n in some)
+
+    def node(each: Node, inside: bool) -> Node:
+        match each:
+            case Loop(body=body):
+                return replace(each, body=nodes(body, inside or each is loop))
+            case If(then=then, orelse=orelse):
+                return replace(each, then=nodes(then, inside), orelse=nodes(orelse, inside))
+            case Stmt() if each.target.array == array:
+                own = _moved(each.value, array, new.name, lambda read: Affine.of(copy))
+                target = _at(each.target, new.name, Affine.of(copy))
+                stmt = replace(each, target=target, value=own)
+                return Loop(copy, (Affine(),), (Affine((), count),), 1, (stmt,), each.span)
+            case Stmt() if inside:
+                return replace(each, value=_moved(each.value, array, new.name, turn))
+            case Stmt() if is_local:
+                value = _moved(each.value, array, new.name, lambda read: Affine())
+                return replace(each, value=value)
+            case Stmt():
+                return each
+
+    body = nodes(program.body, False)
+    if is_local:
+        new = replace(new, scope_depth=old.scope_depth)
+        arrays = tuple(new if a is old else a for a in program.arrays)
+        return ordered_locals(replace(program, arrays=arrays, body=body))
+    body = (_copied(program, old, new, copy, used), *body)
+    return ordered_locals(replace(program, arrays=(*program.arrays, new), body=body))
+
+
+def _copied(program: Program, old: Array, new: Array, copy: str, used: list[str]) -> Node:
+    """The loops that copy an argument."""
+    variables: list[str] = []
+    for dim in range(len(old.shape)):
+        variables.append(unused(f"{old.name}_{dim}", [*used, copy, *variables]))
+    indices = tuple(Affine.of(v) for v in variables)
+    name = unused(f"{old.name}_copy", [s.name for s in program.statements()])
+    target = Access(new.name, (Affine.of(copy), *indices), old.span)
+    source = Access(old.name, indices, old.span)
+    text = f"{target} = {source}"
+    found: Node = Stmt(name, target, Load(source, old.dtype), old.span, text)
+    for var, extent in reversed([*zip(variables, old.shape, strict=True), (copy, new.shape[0])]):
+        found = Loop(var, (Affine(),), (Affine((), extent),), 1, (found,), old.span)
+    return found
+
+
+def _moved(value: Expr, array: str, name: str, turn: Callable[[Read], Affine]) -> Expr:
+    """The value with each read of an array from one of its copies."""
+    # Elements are met in the same order by both; that of a Scatter is what it assigns to.
+    met = iter(
+        x for x in walk(value) if isinstance(x, Load | Gather | Scatter) and x.access.array == array
+    )
+
+    def leaf(expr: Const | Load | Index) -> Const | Load | Index:
+        if not isinstance(expr, Load) or expr.access.array != array:
+            return expr
+        read = next(met)
+        number = turn(Load(expr.access, expr.dtype) if isinstance(read, Scatter) else read)
+        return replace(expr, access=_at(expr.access, name, number))
+
+    return map_leaves(value, leaf)
+
+
+def _at(access: Access, name: str, number: Affine) -> Access:
+    return replace(access, array=name, indices=(number, *access.indices))
