@@ -14,6 +14,7 @@ from dsl.errors.errors import ScheduleError
 from dsl.programs.program import Program
 from dsl.schedules.schedule import ScheduleBuilder
 from mlir_passes.pipeline import compile_design
+from polyhedral.legality.stored_ranges import StoredRanges
 from polyhedral.schedule import apply
 from tests.support.bits import same
 from tests.support.levels import Case, check_levels
@@ -198,3 +199,28 @@ def test_a_limit_whose_sum_wraps_is_not_what_is_composed() -> None:
     assert interp.run(overflowing.program, inputs)["y"][1] == -56
     with pytest.raises(ScheduleError, match="which i8 cuts"):
         apply(overflowing.program, steps().scan("S1", "i", 4).build())
+
+
+@weft.kernel
+def stored(x: u8[12], at: u8[12], y: i32[12]):
+    low: i32 = 300
+    t: i16[256]
+    far: i32 = 0
+    near: i32 = 0
+    for i in range(12):
+        t[at[i]] = x[i]
+        low = min(low, x[i])
+        far = max(far, x[i] - low)
+        near = max(near, t[at[i]])
+        y[i] = far + near
+
+
+def test_ranges_of_locals_are_what_is_written_to_them() -> None:
+    ranges = StoredRanges(stored.program).known
+    assert ranges["low"] == (0, 300)
+    assert ranges["far"] == (0, 255)
+    # What is assigned to the table is a whole array to dependences: of what it holds no more is known than the type.
+    assert ranges["t"] == (-(2**15), 2**15 - 1)
+    assert ranges["near"] == (0, 2**15 - 1)
+    counted = StoredRanges(integrators.program).known
+    assert counted["slope"] == counted["value"] == (-(2**31), 2**31 - 1)
