@@ -13,7 +13,7 @@ from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Interface, Locate, Partition, Skew, Step
 from mlir_passes.pipeline import compile_design
 from qor_gnn.tools.personality import personality
-from weft import i32
+from weft import i16, i32, u8, u16
 
 TOOL = personality("vitis-2022.1-zu9eg-10ns")
 
@@ -69,6 +69,22 @@ def prefix(x: i32[96], y: i32[96], total: i32[1]):
         total[0] += x[i]
 
 
+@weft.kernel
+def best_part(x: i16[96], out: i32[1]):
+    here: i32 = 0
+    best: i32 = -32768
+    for i in range(96):
+        here = max(here + x[i], x[i])
+        best = max(best, here)
+    out[0] = best
+
+
+@weft.kernel
+def curves(a: u8[384], b: u8[384], curve: u8[256], y: u16[384]):
+    for i in range(384):
+        y[i] = curve[a[i]] + curve[b[i]]
+
+
 def schedules(kernel: Kernel, text: str) -> list[Schedule]:
     """The best that is planned of each structure of such a name."""
     space = space_of(kernel.program, TOOL)
@@ -108,6 +124,8 @@ STRUCTURES = [
     (knapsack, "far behind"),
     (knapsack, "in registers"),
     (prefix, "sums in blocks of 8"),
+    (best_part, "sums in blocks of 8"),
+    (curves, "copies for the reads of 4"),
     (nearest, "searched"),
     (first, "searched"),
 ]
@@ -141,6 +159,22 @@ def test_running_sums_are_in_blocks_where_they_are_used() -> None:
     assert named(space_of(coins.program, TOOL), "sums in blocks") == []
     designs = (*schedules(prefix, "distributed")[:1], *schedules(prefix, "sums in blocks of 8"))
     before, *after = (weft.estimate(prefix, schedule).latency.average for schedule in designs)
+    assert min(after) * 2 < before
+
+
+def test_an_extremum_beside_a_recurrence_in_blocks_is_in_blocks_too() -> None:
+    space = space_of(best_part.program, TOOL)
+    (n, *_) = named(space, "sums in blocks of 8")
+    scans = [s for s in space.variants[n].steps if isinstance(s, Scan)]
+    assert scans == [Scan("S2", "S2.i", 8), Scan("S3", "S3.i_1", 8)]
+    designs = (*schedules(best_part, "distributed")[:1], *schedules(best_part, "blocks of 8"))
+    before, *after = (weft.estimate(best_part, schedule).latency.average for schedule in designs)
+    assert min(after) * 3 < before
+
+
+def test_copies_of_tables_are_faster() -> None:
+    designs = (*schedules(curves, "distributed")[:1], *schedules(curves, "copies for the reads"))
+    before, *after = (weft.estimate(curves, schedule).latency.average for schedule in designs)
     assert min(after) * 2 < before
 
 
