@@ -1,8 +1,8 @@
 """A corpus of kernels with experts' schedules: one line of JSON a kernel, then a summary.
 
 Each kernel is verified, as it was written and under the expert's schedule; the expert's design is
-estimated and compared with the lower bound; and the kernel is explored, within the same budget, in
-a process of its own. `--record` writes the experts' figures to `recorded.json` and does nothing
+estimated and compared with the lower bound; and the kernel is explored, within the same budget and by
+the same model, in a process of its own. `--record` writes the experts' figures to `recorded.json` and does nothing
 else. Exit status 1: something was not verified, not feasible, or crashed.
 """
 

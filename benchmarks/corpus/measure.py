@@ -35,7 +35,7 @@ class Effort:
 
 
 FULL = Effort(trials=40, limit_s=300, cxx=True)
-QUICK = Effort(trials=12, limit_s=30, cxx=False)
+QUICK = Effort(trials=12, limit_s=90, cxx=False)
 
 
 def line_of(entry: Entry, effort: Effort, *, explore: bool) -> dict[str, Any]:
@@ -104,6 +104,7 @@ def explored(entry: Entry, judged: Judgement, effort: Effort) -> dict[str, Any]:
         words = ["explore", f"{entry.path}:{entry.name}", "--out", str(out)]
         words += ["--device", budget.device, "--share", str(budget.share)]
         words += ["--trials", str(effort.trials)]
+        words += ["--evaluator", "model"]  # as the expert's design is judged: without a predictor's margin
         words += ["--reassociate"] if budget.reassociate else []
         ended = weft(words, effort.limit_s)
         found = _found(out)
