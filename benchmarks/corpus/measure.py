@@ -104,7 +104,10 @@ def explored(entry: Entry, judged: Judgement, effort: Effort) -> dict[str, Any]:
         words = ["explore", f"{entry.path}:{entry.name}", "--out", str(out)]
         words += ["--device", budget.device, "--share", str(budget.share)]
         words += ["--trials", str(effort.trials)]
-        words += ["--evaluator", "model"]  # as the expert's design is judged: without a predictor's margin
+        words += [
+            "--evaluator",
+            "model",
+        ]  # as the expert's design is judged: without a predictor's margin
         words += ["--reassociate"] if budget.reassociate else []
         ended = weft(words, effort.limit_s)
         found = _found(out)

@@ -34,10 +34,10 @@ class Group:
 
     @property
     def volume(self) -> int:
-        """How many statements an iteration of the shared loops runs at the most."""
+        """How many statements an iteration of the shared loops runs at the most; what moves registers is one."""
         total = 0
         for p in self.pieces:
-            inside = (iterations(p, k) for k in range(self.end, len(p.dims)))
+            inside = (iterations(p, k) for k in range(self.end, p.depth))
             total += prod(inside)
         return total
 

@@ -9,6 +9,7 @@ from functools import partial
 from dse.space.alignment import aligned, turned
 from dse.space.at_once import Overlap, overlaps_in
 from dse.space.blocks import blocks_outermost, in_blocks
+from dse.space.carried import carried_on, wavefronts
 from dse.space.chains import in_parts
 from dse.space.contents import lowered
 from dse.space.expansion import expanded
@@ -131,6 +132,7 @@ def _variants(
     wide = _moved(_moved(structures, "far behind", widely_skewed), "in rectangles", rectangles)
     outer += [[_with_short_chains(_variant(*structure, context))] for structure in wide]
     outer += [_registers(*one, context) for one in boxes or structures]
+    outer += _carried([*structures, *others], rectangles, context) if not start.structured else []
     outer += _unrolled_inside([*others, *_moved(others, "turned", turned)], context)
     outer += [[_filter(*structure, context)] for structure in _windows(structures, context, start)]
     bound = [v for one in (*structures, *twins) for v in _bound(*one, context)]
@@ -205,11 +207,7 @@ def _overlapped(name: str, state: ScheduledScop, steps: tuple[Step, ...]) -> Ite
         yield f"{name}, iterations overlapped", at, (*steps, *regions)
 
 
-def _moved(
-    structures: Iterable[_Structure],
-    how: str,
-    move: Callable[[ScheduledScop, tuple[Step, ...]], tuple[ScheduledScop, tuple[Step, ...]]],
-) -> list[_Structure]:
+def _moved(structures: Iterable[_Structure], how: str, move: _Move) -> list[_Structure]:
     """The structures that ``move`` adds steps to, with these; ``how`` is said in their names."""
     found = []
     for name, state, steps in structures:
@@ -271,6 +269,21 @@ def _registers(
     return [_with_short_chains(replace(found, made=made))]
 
 
+def _carried(
+    structures: Sequence[_Structure], rectangles: _Move, context: Context
+) -> list[list[Variant]]:
+    """The structures with what loops hand on in shift registers, diagonals outermost where both loops of a nest do."""
+    diagonals = _moved(structures, "diagonals", wavefronts)
+    found = []
+    for name, state, steps in _moved((*structures, *diagonals), "carried", carried_on):
+        state, steps = rectangles(state, steps)
+        made = state.partitions
+        own = replace(context, placed=frozenset(p.array for p in made))
+        variants = [_variant(name, state, steps, own), *_outer(name, state, steps, own)]
+        found.append([_with_short_chains(replace(v, made=made)) for v in variants])
+    return found
+
+
 def _filter(name: str, state: ScheduledScop, steps: tuple[Step, ...], context: Context) -> Variant:
     """A structure whose steps bring the banks of line buffers and windows with them."""
     made = state.partitions
@@ -280,6 +293,7 @@ def _filter(name: str, state: ScheduledScop, steps: tuple[Step, ...], context: C
 
 
 _Structure = tuple[str, ScheduledScop, tuple[Step, ...]]
+_Move = Callable[[ScheduledScop, tuple[Step, ...]], tuple[ScheduledScop, tuple[Step, ...]]]
 _Shape = tuple[tuple[str, ...], ...]
 
 

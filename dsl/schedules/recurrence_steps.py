@@ -23,3 +23,15 @@ class Scan(Step):
     def reassociated(self) -> frozenset[str]:
         """Its statement."""
         return frozenset({self.stmt})
+
+
+@dataclass(frozen=True, slots=True)
+class Carry(Step):
+    """Keep in shift registers what iterations of the loop ``at`` hand to later ones through ``array``, always the same
+    number of iterations on: they read registers then, no memory.
+    """
+
+    kind = "carry"
+    other_names = ("shift_registers", "scalar_replacement")
+    array: str
+    at: str

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from dsl.programs.program import Program
 from dsl.schedules.port_steps import Replicate
-from dsl.schedules.recurrence_steps import Scan
+from dsl.schedules.recurrence_steps import Carry, Scan
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Buffer, Expand, Locate, PartialSums, Reuse, Step
 from polyhedral.equivalence.buffering import check_buffers
+from polyhedral.equivalence.carrying import check_carrying
 from polyhedral.equivalence.expansion import check_expansion
 from polyhedral.equivalence.locating import check_locating
 from polyhedral.equivalence.loops import Origin, check_loops
@@ -26,7 +27,7 @@ from polyhedral.scop.lookup import find_loop
 from polyhedral.scop.scheduled import ScheduledScop, build
 from polyhedral.transforms.materialise import materialised
 
-REWRITING = (PartialSums, Expand, Locate, Scan, Replicate, Buffer, Reuse)
+REWRITING = (PartialSums, Expand, Locate, Scan, Replicate, Buffer, Reuse, Carry)
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Rewriting:
         depth: loops around what works on copies, or around the outermost that is searched.
     """
 
-    step: PartialSums | Expand | Locate | Scan | Replicate | Buffer | Reuse
+    step: PartialSums | Expand | Locate | Scan | Replicate | Buffer | Reuse | Carry
     before: Program
     after: Program
     origins: tuple[tuple[str, Origin], ...] = ()
@@ -71,7 +72,7 @@ def rewritings(program: Program, schedule: Schedule) -> tuple[Rewriting, ...]:
 
 
 def _rewriting(
-    step: PartialSums | Expand | Locate | Scan | Replicate | Buffer | Reuse,
+    step: PartialSums | Expand | Locate | Scan | Replicate | Buffer | Reuse | Carry,
     before: ScheduledScop,
     after: ScheduledScop,
 ) -> Iterator[Rewriting]:
@@ -83,7 +84,7 @@ def _rewriting(
             yield Rewriting(step, program, new)
         case Locate() | Scan():
             yield Rewriting(step, program, new, depth=_depth(before, step.loop, step) - 1)
-        case Buffer() | Reuse():
+        case Buffer() | Reuse() | Carry():
             # The loops of the schedule so far become those of the program, then copies are made.
             made = materialised(before)
             origins = tuple(
@@ -127,9 +128,11 @@ def _checked(rewriting: Rewriting) -> Refutation | None:
             return check_scanning(before, after, stmt, rewriting.depth, factor)
         case PartialSums(stmt=stmt):
             return check_partial_sums(before, after, stmt)
-        case Buffer() | Reuse() if rewriting.origins:
+        case Buffer() | Reuse() | Carry() if rewriting.origins:
             return check_loops(before, after, dict(rewriting.origins), rewriting.free)
         case Buffer(array=array):
             return check_buffers(before, after, array, rewriting.depth)
         case Reuse(array=array):
             return check_reuse(before, after, array)
+        case Carry(array=array):
+            return check_carrying(before, after, array)

@@ -12,6 +12,7 @@ from polyhedral.transforms import (  # noqa: F401
     binding,
     buffer,
     cache,
+    carry,
     dataflow,
     distribute,
     expand,

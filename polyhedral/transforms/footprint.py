@@ -208,35 +208,50 @@ class Tile:
         return elements.apply(map_of(f"{{ [{space}] -> [{', '.join([*own.values(), *moved])}] }}"))
 
 
-def tile_of(uses: Sequence[Use], names: Sequence[str], words: Words | None = None) -> Tile:
-    """The smallest box, of those that are looked at, for some accesses; ``names`` are the loops."""
+def tile_of(
+    uses: Sequence[Use], names: Sequence[str], words: Words | None = None, mover: str = ""
+) -> Tile:
+    """The smallest box, of those that are looked at, for some accesses.
+
+    Args:
+        uses: the accesses.
+        names: of the loops.
+        words: of the array, if it is packed.
+        mover: a loop with which the box moves, rather than that it stays, where it is as small then.
+    """
     elements = union_of([u.elements for u in uses])
     rank = len(uses[0].access.indices)
-    found = [_side(elements, uses, names, d) for d in range(rank)]
+    found = [_side(elements, uses, names, d, mover=mover) for d in range(rank)]
     if words is not None:
         found[-1] = words.around(*_side(elements, uses, names, rank - 1, words.lanes))
     return Tile(tuple(uses), tuple(o for o, _ in found), tuple(e for _, e in found), words)
 
 
 def _side(
-    elements: isl.Set, uses: Sequence[Use], names: Sequence[str], dim: int, every: int = 1
+    elements: isl.Set,
+    uses: Sequence[Use],
+    names: Sequence[str],
+    dim: int,
+    every: int = 1,
+    mover: str = "",
 ) -> tuple[Affine, int]:
     """The first element and the extent of one dimension; the box moves by multiples of ``every``."""
     depth = len(names)
     own = positional(names, "r")
     side = along(elements, depth, dim)
-    best: tuple[int, int, str, Affine] | None = None
+    best: tuple[int, bool, int, str, Affine] | None = None
     for linear in dict.fromkeys(_candidates(side, uses, names, dim)):
         if any(coefficient % every for _, coefficient in linear.terms):
             continue
         space = ", ".join([*own.values(), "x"])
         moved = side.apply(map_of(f"{{ [{space}] -> [x - ({affine_text(linear, own)})] }}"))
         low, high = (v.to_python() for v in (moved.dim_min_val(0), moved.dim_max_val(0)))
-        key = (high - low + 1, len(linear.terms), str(linear), linear + low)
-        if best is None or key[:3] < best[:3]:
+        stays = not linear.coefficient(mover)
+        key = (high - low + 1, stays, len(linear.terms), str(linear), linear + low)
+        if best is None or key[:4] < best[:4]:
             best = key
     assert best is not None
-    return best[3], best[0]
+    return best[4], best[0]
 
 
 def along(elements: isl.Set, depth: int, dim: int) -> isl.Set:

@@ -155,7 +155,7 @@ def window_of(
         first: the outermost one that moves it.
         words: of a packed array: the window is of whole ones.
     """
-    tile = tile_of(uses, names, words)
+    tile = tile_of(uses, names, words, names[first])
     axes: list[Axis] = []
     for level in range(first, len(names)):
         moving = [(d, o.coefficient(names[level])) for d, o in enumerate(tile.offsets)]

@@ -109,7 +109,9 @@ def space(program: Program, start: Start = START) -> Space:
 
 def windows(found: Space) -> dict[int, Schedule]:
     """The designs with windows, by their structure."""
-    numbers = [n for n, variant in enumerate(found.variants) if variant.made]
+    numbers = [
+        n for n, v in enumerate(found.variants) if any(isinstance(s, Reuse) for s in v.steps)
+    ]
     designs = {n: found.schedule(found.plain(n)) for n in numbers}
     return {n: design for n, design in designs.items() if design is not None}
 

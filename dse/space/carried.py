@@ -1,0 +1,119 @@
+"""Values that iterations hand to later ones: in shift registers, where a table would have to be read for them.
+
+Along the diagonals of a dynamic program, each entry waits for two that are one diagonal behind and one that is two::
+
+    for t in range(2, 129):
+      for i in range(max(1, t - 64), min(65, t)):
+        L[i, t - i] = max(L[i - 1, t - i], L[i, t - i - 1]) ...
+
+Banks of ``L`` differ from diagonal to diagonal, and the whole table in registers is large. Of the last two diagonals, each
+entry has a register of its own; where the table is not needed otherwise, nothing else is left of it.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from dse.space.groups import groups
+from dsl.programs.program import Storage
+from dsl.schedules.recurrence_steps import Carry
+from dsl.schedules.steps import Reorder, Reuse, Skew, Step
+from polyhedral.dependences.carried import carried
+from polyhedral.schedule import tried
+from polyhedral.scop.scheduled import ScheduledScop
+
+MOST = 1024
+"""Registers of an array, at most."""
+SKEWS = (1, 2)
+
+
+def wavefronts(
+    state: ScheduledScop, before: tuple[Step, ...]
+) -> tuple[ScheduledScop, tuple[Step, ...]]:
+    """The program with the diagonals of nests of two loops outermost, where both loops hand something on.
+
+    Args:
+        state: a structure.
+        before: the steps that made it.
+    """
+    steps = before
+    for group in groups(state):
+        first = group.pieces[0]
+        if group.end != 2 or any(len(p.dims) > 2 for p in group.pieces):
+            continue
+        handing = {c.loop for c in carried(state, frozenset(group.names)) if not c.reduction}
+        if not handing >= {dim.uid for dim in first.dims[:2]}:
+            continue
+        outer, inner = (f"{first.name}.{name}" for name in first.names[:2])
+        for factor in SKEWS:
+            own = (Skew(outer, inner, factor), Reorder((inner, outer)))
+            moved = tried(state, *own)
+            if moved is not None:
+                state, steps = moved, (*steps, *own)
+                break
+    return state, steps
+
+
+def carried_on(
+    state: ScheduledScop, before: tuple[Step, ...]
+) -> tuple[ScheduledScop, tuple[Step, ...]]:
+    """The program with what its loops hand on in shift registers, the outermost loops that do first, and with what a
+    diagonal reads of other arrays in windows that move with it.
+
+    Args:
+        state: a structure.
+        before: the steps that made it.
+    """
+    steps = before
+    for array in state.scop.program.arrays:
+        if not array.shape or array.storage is Storage.SCRATCH:
+            continue
+        for step in _asked(state, array.name):
+            moved = _small(state, step)
+            if moved is None:
+                continue
+            state, steps = moved, (*steps, step)
+            for other in _passing(state, step):
+                moved = _small(state, other)
+                if moved is not None:
+                    state, steps = moved, (*steps, other)
+            break
+    return state, steps
+
+
+def _small(state: ScheduledScop, step: Carry | Reuse) -> ScheduledScop | None:
+    """The program with a step, if it is legal and makes no more registers than there may be."""
+    moved = tried(state, step)
+    if moved is None:
+        return None
+    known = {a.name for a in state.scop.program.arrays}
+    new = [a for a in moved.scop.program.arrays if a.name not in known]
+    return moved if sum(prod(a.shape) for a in new) <= MOST else None
+
+
+def _asked(state: ScheduledScop, array: str) -> list[Carry]:
+    """For each nest that hands values on through an array, but for sums, its loops."""
+    found: dict[object, Carry] = {}
+    for group in groups(state):
+        for c in carried(state, frozenset(group.names)):
+            source = state.scop.statement(c.source).stmt.target.array
+            if source == array and c.flow and not c.reduction:
+                name = next(d.name for d in group.pieces[0].dims if d.uid == c.loop)
+                found.setdefault(c.loop, Carry(array, f"{group.names[0]}.{name}"))
+    return list(found.values())
+
+
+def _passing(state: ScheduledScop, step: Carry) -> list[Reuse]:
+    """Of arrays that move with the loop and with one inside of it, of which no banks tell elements apart."""
+    leader, _, name = step.at.rpartition(".")
+    first = state.of_statement(leader)[0]
+    nest = [p for p in state.pieces if p.place[0] == first.place[0]]
+    written = {p.statement.stmt.target.array for p in nest}
+    found: dict[str, Reuse] = {}
+    for piece in nest:
+        values = dict(piece.bindings)
+        for access in piece.statement.reads:
+            moving = [e.substitute(values).variables() for e in access.indices if not e.is_data]
+            if access.array not in written and any(name in v and len(v) > 1 for v in moving):
+                found.setdefault(access.array, Reuse(access.array, step.at))
+    return list(found.values())

@@ -1,0 +1,349 @@
+"""Which values a loop hands to its own later iterations, and how many iterations on they are read.
+
+A value that an iteration assigns to an element of an array has a *cell*: the subscripts of the element in which the
+loop has no part. ``L[i, t - i]``, assigned in iteration ``t``, is in cell ``i``. It is ``t_r - t`` iterations
+of *age* where iteration ``t_r`` reads it. A *point* is a cell in an iteration of the loop and of those around:
+where at most one element is assigned in each point, and a read always finds a value of one age, a register for
+each cell and each age is enough. All is found from which write each read sees (`polyhedral.dependences.direct`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import islpy as isl
+
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, Const, Scatter
+from dsl.programs.program import Array
+from polyhedral.dependences.direct import DepKind, array_dependences
+from polyhedral.isl.text import affine_text, dims, map_of, positional, set_of
+from polyhedral.scop.scop import Scop, Statement
+
+Element = tuple[Affine, ...]
+
+
+class NoAgesError(Exception):
+    """The values have no cells or no ages; the text says why."""
+
+
+@dataclass(frozen=True, eq=False)
+class Handed:
+    """A read that finds values of one age.
+
+    Attributes:
+        reader: the statement.
+        access: what it reads.
+        age: iterations since the value was assigned; behind the loop, since then until its last iteration.
+        behind: whether it reads behind the loop.
+        before: for each statement that assigns what it finds where the loop has not assigned it, the points; None stands
+            for what the array had before, and iterations of loops around.
+    """
+
+    reader: Statement
+    access: Access
+    age: int
+    behind: bool
+    before: tuple[tuple[Statement | None, isl.Set], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Ages:
+    """What a loop hands on through an array.
+
+    Attributes:
+        array: the array.
+        level: of the loop; so many are around it.
+        names: of the loops around and of the loop.
+        cell: the dimensions of the array that say the cell.
+        writers: the statements of the loop that assign.
+        written: the points in which they do.
+        reads: what finds values of one age.
+    """
+
+    array: Array
+    level: int
+    names: tuple[str, ...]
+    cell: tuple[int, ...]
+    writers: tuple[Statement, ...]
+    written: isl.Set
+    reads: tuple[Handed, ...]
+
+    @property
+    def oldest(self) -> int:
+        """The greatest age."""
+        return max(read.age for read in self.reads)
+
+    def register(self, access: Access) -> Element:
+        """The cell of an access."""
+        return tuple(access.indices[d] for d in self.cell)
+
+    def element(self, point: Sequence[Affine]) -> Element | None:
+        """The element that is assigned in a point, if the subscripts say it.
+
+        Args:
+            point: the loops around, the loop, and the cell.
+        """
+        target = self.writers[0].stmt.target
+        known = dict(zip(self.names, point, strict=False))
+        solved = _solved(
+            [target.indices[d] for d in self.cell], point[self.level + 1 :], set(self.names)
+        )
+        known.update({v: e.substitute(known) for v, e in solved.items()})
+        if not all(index.variables() <= known.keys() for index in target.indices):
+            return None
+        return tuple(index.substitute(known) for index in target.indices)
+
+
+def _solved(
+    subscripts: Sequence[Affine], values: Sequence[Affine], known: set[str]
+) -> dict[str, Affine]:
+    """Variables of which subscripts of given values tell the value: those that are alone in one."""
+    found: dict[str, Affine] = {}
+    for subscript, value in zip(subscripts, values, strict=True):
+        own = subscript.variables() - known
+        if len(own) == 1 and subscript.is_linear:
+            (name,) = own
+            factor = subscript.coefficient(name)
+            if abs(factor) == 1:
+                found[name] = (value - (subscript - Affine.of(name) * factor)) * factor
+    return found
+
+
+def iteration_of(writer: Statement, element: Element) -> dict[str, Affine] | None:
+    """The loops of a statement in the iteration that assigns an element, if its subscripts say it."""
+    solved = _solved(writer.stmt.target.indices, element, set())
+    return solved if writer.stmt.target.indices and solved.keys() >= set(writer.variables) else None
+
+
+def ages_of(scop: Scop, array: Array, nest: Sequence[Statement], level: int) -> Ages:
+    """What a loop hands on through an array.
+
+    Args:
+        scop: the program.
+        array: of it.
+        nest: the statements in the loop.
+        level: of the loop.
+
+    Raises:
+        NoAgesError: nothing, or not so that registers can keep it.
+    """
+    writers = [s for s in nest if s.stmt.target.array == array.name]
+    if not writers:
+        raise NoAgesError(f"nothing in the loop assigns to '{array.name}'")
+    if array.scope_depth > level:
+        raise NoAgesError(f"'{array.name}' belongs to one iteration of the loop")
+    if any(isinstance(s.stmt.value, Scatter) for s in writers):
+        raise NoAgesError("which element is assigned is data")
+    names = writers[0].variables[: level + 1]
+    cell = tuple(
+        d
+        for d in range(len(array.shape))
+        if not any(names[level] in s.stmt.target.indices[d].variables() for s in writers)
+    )
+    finder = _Finder(scop, array, tuple(writers), level, cell)
+    finder.check()
+    found = list(finder.reads(nest))
+    if not any(not read.behind for read in found):
+        raise NoAgesError(
+            f"no read of '{array.name}' in the loop finds values that are always as many iterations old"
+        )
+    ages = Ages(array, level, names, cell, tuple(writers), finder.written, tuple(found))
+    for read in ages.reads:
+        _check_before(ages, read)
+    return ages
+
+
+def _check_before(ages: Ages, read: Handed) -> None:
+    """What a read finds that the loop has not assigned is where the loop would have assigned it.
+
+    Raises:
+        NoAgesError: it is somewhere else, and no constant.
+    """
+    if all(s is not None and isinstance(s.stmt.value, Const) for s, _ in read.before):
+        return
+    s, level = read.reader, ages.level
+    around = [Affine.of(v) for v in s.variables[: level + 1]]
+    around[level] -= read.age
+    element = ages.element((*around, *ages.register(read.access)))
+    names = positional(s.variables)
+    same = (
+        "false"
+        if element is None
+        else " and ".join(
+            f"{affine_text(a, names)} = {affine_text(b, names)}"
+            for a, b in zip(element, read.access.indices, strict=True)
+        )
+    )
+    there = set_of(f"{{ {s.space} : {same} }}")
+    if not s.domain.is_subset(there):
+        raise NoAgesError(
+            f"what is in '{ages.array.name}' before the loop is read, and not where the loop would assign it"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Finder:
+    """Asks isl."""
+
+    scop: Scop
+    array: Array
+    writers: tuple[Statement, ...]
+    level: int
+    cell: tuple[int, ...]
+
+    @property
+    def written(self) -> isl.Set:
+        """The points in which the loop assigns."""
+        return union([self.points(s, s.stmt.target, 0).range() for s in self.writers])
+
+    def points(self, s: Statement, access: Access, age: int) -> isl.Map:
+        """From iterations to the points that had an element so many iterations before."""
+        names = positional(s.variables)
+        around = [names[v] for v in s.variables[: self.level + 1]]
+        around[self.level] += f" - {age}"
+        cell = [affine_text(access.indices[d], names) for d in self.cell]
+        return map_of(f"{{ {s.space} -> [{', '.join([*around, *cell])}] }}").intersect_domain(
+            s.domain
+        )
+
+    def check(self) -> None:
+        """One element is assigned in a point.
+
+        Raises:
+            NoAgesError: several are.
+        """
+        whole: isl.Map | None = None
+        for s in self.writers:
+            names = positional(s.variables)
+            element = ", ".join(affine_text(e, names) for e in s.stmt.target.indices)
+            target = map_of(f"{{ {s.space} -> [{element}] }}").intersect_domain(s.domain)
+            own = self.points(s, s.stmt.target, 0).reverse().apply_range(target)
+            whole = own if whole is None else whole.union(own)
+        if whole is not None and not whole.is_single_valued():
+            raise NoAgesError(
+                "an iteration assigns several elements that its own subscripts do not tell apart"
+            )
+
+    def reads(self, nest: Sequence[Statement]) -> Iterator[Handed]:
+        """Those that find values of one age."""
+        inside = {s.name for s in nest}
+        for s in self.scop.statements:
+            for access in s.reads:
+                if access.array != self.array.name or any(e.is_data for e in access.indices):
+                    continue
+                found = (
+                    self._inside(s, access) if s.name in inside else self._behind(s, access, nest)
+                )
+                if found is not None:
+                    yield found
+
+    def _inside(self, s: Statement, access: Access) -> Handed | None:
+        apart: list[isl.Set] = []
+        others: list[tuple[Statement, isl.Map]] = []
+        for source, pairs in self._sources(s, access):
+            mine = self._same_run(source, s)
+            if source in self.writers:
+                own = pairs.intersect(mine)
+                apart.append(_distances(own, self.level))
+                pairs = pairs.subtract(own)
+            if not pairs.is_empty():
+                others.append((source, pairs))
+        age = _constant(apart)
+        if age is None:
+            return None
+        points = self.points(s, access, age)
+        fed = union([d.range() for d in self._fed(s, access)])
+        before = points.intersect_domain(s.domain.subtract(fed)).range()
+        if not before.intersect(self.written).is_empty():
+            return None  # the register has what is assigned later, or in another way
+        parts: list[tuple[Statement | None, isl.Set]] = []
+        for source, pairs in others:
+            own = before.intersect(points.intersect_domain(pairs.range()).range())
+            if source not in self.writers and not own.is_empty():
+                parts.append((source, own.coalesce()))
+                before = before.subtract(own)
+        if not before.is_empty():
+            parts.append((None, before.coalesce()))
+        return Handed(s, access, age, False, tuple(parts))
+
+    def _behind(self, s: Statement, access: Access, nest: Sequence[Statement]) -> Handed | None:
+        """Of a read behind the loop, in the same iteration of the loops around."""
+        first, level = nest[0], self.level
+        last = _last(first, level)
+        if (
+            last is None
+            or s.place[:level] != first.place[:level]
+            or s.place[level] <= first.place[level]
+        ):
+            return None
+        apart: list[isl.Set] = []
+        for source, pairs in self._sources(s, access):
+            if source not in self.writers or not pairs.is_subset(self._same_run(source, s)):
+                return None
+            names = positional(source.variables)
+            at = f"{affine_text(last, names)} - {names[source.variables[level]]}"
+            until = map_of(f"{{ {source.space} -> [{at}] }}").intersect_domain(pairs.domain())
+            apart.append(until.range())
+        fed = self._fed(s, access)
+        if not s.domain.is_subset(union([d.range() for d in fed])):
+            return None
+        age = _constant(apart)
+        return None if age is None else Handed(s, access, age, True, ())
+
+    def _sources(self, s: Statement, access: Access) -> Iterator[tuple[Statement, isl.Map]]:
+        """The writes that a read sees, as pairs of iterations."""
+        read = self.scop.access_map(s, access)
+        for dependence in array_dependences(self.scop, self.array.name):
+            if dependence.kind is not DepKind.FLOW or dependence.sink is not s:
+                continue
+            target = self.scop.access_map(dependence.source, dependence.source.stmt.target)
+            pairs = dependence.pairs.intersect(target.apply_range(read.reverse()))
+            if not pairs.is_empty():
+                yield dependence.source, pairs
+
+    def _fed(self, s: Statement, access: Access) -> list[isl.Map]:
+        """Of these, those of the same run of the loop; an empty one where there is none."""
+        none = isl.Map.empty(s.domain.get_space().map_from_set())
+        return [none] + [
+            pairs.intersect(self._same_run(source, s))
+            for source, pairs in self._sources(s, access)
+            if source in self.writers
+        ]
+
+    def _same_run(self, s: Statement, t: Statement) -> isl.Map:
+        a, b = dims(len(s.loops), "x"), dims(len(t.loops), "y")
+        equal = " and ".join(f"x{k} = y{k}" for k in range(self.level)) or "true"
+        return map_of(f"{{ s{s.index}[{', '.join(a)}] -> s{t.index}[{', '.join(b)}] : {equal} }}")
+
+
+def _last(s: Statement, level: int) -> Affine | None:
+    """The last iteration of a loop around a statement, if one bound says it."""
+    loop = s.loops[level]
+    return loop.uppers[0] - 1 if len(loop.uppers) == 1 else None
+
+
+def _distances(pairs: isl.Map, level: int) -> isl.Set:
+    """How far pairs of iterations are apart in a loop."""
+    a = dims(pairs.dim(isl.dim_type.in_), "x")
+    b = dims(pairs.dim(isl.dim_type.out), "y")
+    source = pairs.get_tuple_name(isl.dim_type.in_)
+    sink = pairs.get_tuple_name(isl.dim_type.out)
+    text = f"{{ [{source}[{', '.join(a)}] -> {sink}[{', '.join(b)}]] -> [y{level} - x{level}] }}"
+    return map_of(text).intersect_domain(pairs.wrap()).range()
+
+
+def _constant(ages: Sequence[isl.Set]) -> int | None:
+    """What all are, if that is one number that is not below 0."""
+    values = union(ages) if ages else None
+    if values is None or values.is_empty():
+        return None
+    low, high = values.dim_min_val(0), values.dim_max_val(0)
+    return low.to_python() if low.is_int() and low.eq(high) and not low.is_neg() else None
+
+
+def union(sets: Sequence[isl.Set]) -> isl.Set:
+    """Of sets of one space."""
+    return reduce(lambda a, b: a.union(b), sets).coalesce()
