@@ -20,7 +20,7 @@ from dsl.schedules.recurrence_steps import Carry
 from dsl.schedules.steps import Reorder, Reuse, Skew, Step
 from polyhedral.dependences.carried import carried
 from polyhedral.schedule import tried
-from polyhedral.scop.scheduled import ScheduledScop
+from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
 
 MOST = 1024
 """Registers of an array, at most."""
@@ -92,14 +92,27 @@ def _small(state: ScheduledScop, step: Carry | Reuse) -> ScheduledScop | None:
 
 
 def _asked(state: ScheduledScop, array: str) -> list[Carry]:
-    """For each nest that hands values on through an array, but for sums, its loops."""
-    found: dict[object, Carry] = {}
-    for group in groups(state):
-        for c in carried(state, frozenset(group.names)):
+    """For each nest that hands values on through an array, but for sums, its loops, the outermost first."""
+    found: dict[LoopId, tuple[int, Carry]] = {}
+    for nest in _nests(state):
+        for c in carried(state, frozenset(p.name for p in nest)):
             source = state.scop.statement(c.source).stmt.target.array
-            if source == array and c.flow and not c.reduction:
-                name = next(d.name for d in group.pieces[0].dims if d.uid == c.loop)
-                found.setdefault(c.loop, Carry(array, f"{group.names[0]}.{name}"))
+            if source != array or not c.flow or c.reduction:
+                continue
+            piece = state.of_statement(c.source)[0]
+            level = piece.level(c.loop)
+            if level is not None:
+                ref = f"{piece.name}.{piece.names[level]}"
+                found.setdefault(c.loop, (level, Carry(array, ref)))
+    return [step for _, step in sorted(found.values(), key=lambda pair: pair[0])]
+
+
+def _nests(state: ScheduledScop) -> list[list[Piece]]:
+    """The pieces in each outermost loop."""
+    found: dict[int, list[Piece]] = {}
+    for piece in state.pieces:
+        if piece.dims:
+            found.setdefault(piece.place[0], []).append(piece)
     return list(found.values())
 
 

@@ -244,9 +244,8 @@ class _Finder:
         apart: list[isl.Set] = []
         others: list[tuple[Statement, isl.Map]] = []
         for source, pairs in self._sources(s, access):
-            mine = self._same_run(source, s)
             if source in self.writers:
-                own = pairs.intersect(mine)
+                own = pairs.intersect(self._same_run(source, s))
                 apart.append(_distances(own, self.level))
                 pairs = pairs.subtract(own)
             if not pairs.is_empty():

@@ -83,6 +83,16 @@ def sweeps(A: i16[9], rows: i32[2, 8], x: i32[6, 8], out: i32[8]):
         out[j] = rows[0, j]
 
 
+@weft.kernel
+def again(x: i16[2, 6], y: i16[2, 6]):
+    run: i16[7]
+    run[0] = 3
+    for q in range(2):
+        for i in range(6):
+            run[i + 1] = run[i] + x[q, i]
+            y[q, i] = run[i + 1]
+
+
 def steps() -> ScheduleBuilder:
     return ScheduleBuilder()
 
@@ -100,6 +110,7 @@ SCHEDULES = [
     (paths, steps().carry("score", "t").pipeline("S2.s")),
     (sweeps, steps().carry("A", "t").carry("rows", "S2.i").pipeline("S2.j")),
     (sweeps, steps().carry("A", "S0.i")),
+    (again, steps().carry("run", "i")),
 ]
 
 
