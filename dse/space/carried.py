@@ -92,7 +92,9 @@ def _small(state: ScheduledScop, step: Carry | Reuse) -> ScheduledScop | None:
 
 
 def _asked(state: ScheduledScop, array: str) -> list[Carry]:
-    """For each nest that hands values on through an array, but for sums, its loops, the outermost first."""
+    """For each nest that hands values on through an array, but for sums, its loops that move through the array, the
+    outermost first.
+    """
     found: dict[LoopId, tuple[int, Carry]] = {}
     for nest in _nests(state):
         for c in carried(state, frozenset(p.name for p in nest)):
@@ -101,10 +103,17 @@ def _asked(state: ScheduledScop, array: str) -> list[Carry]:
                 continue
             piece = state.of_statement(c.source)[0]
             level = piece.level(c.loop)
-            if level is not None:
+            if level is not None and _moves(piece, piece.names[level]):
                 ref = f"{piece.name}.{piece.names[level]}"
                 found.setdefault(c.loop, (level, Carry(array, ref)))
     return [step for _, step in sorted(found.values(), key=lambda pair: pair[0])]
+
+
+def _moves(piece: Piece, loop: str) -> bool:
+    """Whether what a statement assigns moves with a loop; what does not is as small already."""
+    values = dict(piece.bindings)
+    target = piece.statement.stmt.target
+    return any(loop in e.substitute(values).variables() for e in target.indices)
 
 
 def _nests(state: ScheduledScop) -> list[list[Piece]]:

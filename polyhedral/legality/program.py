@@ -14,7 +14,7 @@ from polyhedral.dependences.direct import unwritten_reads
 from polyhedral.isl.text import affine_text, positional
 from polyhedral.legality.data_subscripts import check_data_subscripts
 from polyhedral.legality.index import check_index
-from polyhedral.scop.scop import Scop, Statement, build_scop
+from polyhedral.scop.scop import Scop, Statement, build_scop, common_loops
 
 Interval = tuple[int, int]
 
@@ -139,7 +139,8 @@ def _check_written(scop: Scop, array: Array) -> None:
     """The reads of a local that no write reaches."""
     readers = [s for s in scop.statements if any(a.array == array.name for a in s.reads)]
     writers = [s for s in scop.statements if s.stmt.target.array == array.name]
-    if all(_is_written(writers, s, a) for s in readers for a in s.reads if a.array == array.name):
+    reads = [(s, a) for s in readers for a in s.reads if a.array == array.name]
+    if all(_is_written(writers, s, a) or _is_filled(scop, writers, s, a) for s, a in reads):
         return
     unwritten = unwritten_reads(scop, array.name)
     if unwritten.is_empty():
@@ -171,6 +172,27 @@ def _is_written(writers: list[Statement], reader: Statement, access: Access) -> 
         ):
             return True
     return False
+
+
+def _is_filled(scop: Scop, writers: list[Statement], reader: Statement, access: Access) -> bool:
+    """Whether a statement before it in the text, each time that the loops around both begin an iteration, has
+    written all that it reads in that iteration: so it is with an array that is filled first.
+    """
+    read = scop.access_map(reader, access)
+    for s in writers:
+        shared = common_loops(s, reader)
+        if s.place[shared] < reader.place[shared]:
+            written = _of_iteration(scop.access_map(s, s.stmt.target), shared)
+            if _of_iteration(read, shared).is_subset(written):
+                return True
+    return False
+
+
+def _of_iteration(accesses: isl.Map, shared: int) -> isl.Map:
+    """The elements of all iterations of the loops inside of some."""
+    kind = isl.dim_type.in_
+    inner = accesses.dim(kind) - shared
+    return accesses.project_out(kind, shared, inner).reset_tuple_id(kind)
 
 
 def _uninitialised(s: Statement, access: Access, array: Array, bad: isl.Set) -> LanguageError:
