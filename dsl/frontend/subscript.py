@@ -15,6 +15,7 @@ from dsl.expressions.types import ArrayType, ConstType, DType, Overflow, Quant, 
 from dsl.frontend.capture import describe, dtype_of, is_number
 from dsl.frontend.context import Context
 from dsl.frontend.operands import bounded, example_access, value
+from dsl.frontend.tables import looked_up
 from dsl.frontend.unsupported import EXPRESSIONS
 from dsl.programs.program import MAX_EXTENT, Array
 
@@ -49,6 +50,8 @@ def _subscripted(ctx: Context, node: ast.Subscript) -> tuple[Array, list[ast.exp
         parts = [n.slice for n in chain]
         subscripts = [i for p in parts for i in (p.elts if isinstance(p, ast.Tuple) else [p])]
         return found, _counted(ctx, found, subscripts, node)
+    if (entry := looked_up(ctx, found, chain)) is not None:
+        return entry
     for link in chain:
         found = _item(ctx, found, link)
     return found

@@ -1,0 +1,133 @@
+"""Captured tables at subscripts that are no constants: a choice among their entries.
+
+``COEF[k]`` of four entries is ``(COEF[0] if k < 1 else COEF[1]) if k < 2 else ...``: copies of an unrolled loop find their
+entry when they are compiled, elsewhere it is a tree of multiplexers, as deep as the subscript has bits.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+
+from dsl.expressions import values
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import CompareOp, Expr
+from dsl.expressions.types import IndexType, IntType
+from dsl.expressions.value_range import type_range, value_range
+from dsl.expressions.values import Value, plain
+from dsl.frontend.capture import is_number
+from dsl.frontend.context import Context
+from dsl.frontend.operands import value
+
+MAX_ENTRIES = 256
+"""Of more, a choice would be larger than the memory that an argument is."""
+
+
+def looked_up(ctx: Context, table: object, chain: Sequence[ast.Subscript]) -> Value | None:
+    """The entry of a table of numbers; None where all subscripts are constants, or it is another object.
+
+    Raises:
+        LanguageError: W113 it is too large, or no table of numbers; W164 a subscript may be outside.
+    """
+    if not (isinstance(table, (tuple, list)) or hasattr(table, "__array__")):
+        return None
+    parts = [link.slice for link in chain]
+    nodes = [n for p in parts for n in (p.elts if isinstance(p, ast.Tuple) else [p])]
+    if any(isinstance(n, ast.Slice) for n in nodes):
+        return None
+    keys = [value(ctx, n) for n in nodes]
+    if all(is_number(k) for k in keys):
+        return None
+    return _Table(ctx, chain[-1], nodes).entry(table, keys, 0)
+
+
+MAX_POINTS = 4096
+"""Values of loop variables that are tried: ``i % 3`` is 0 to 2, which its terms do not tell."""
+
+
+class _Table:
+    def __init__(self, ctx: Context, node: ast.Subscript, nodes: Sequence[ast.expr]) -> None:
+        self._ctx = ctx
+        self._node = node
+        self._nodes = nodes
+        self._left = MAX_ENTRIES
+
+    def entry(self, table: object, keys: Sequence[Value], dim: int) -> Value:
+        """What a table is at the keys from dimension ``dim`` on."""
+        table = plain(table)
+        if dim == len(keys):
+            self._left -= 1
+            if not is_number(table) or self._left < 0:
+                raise self._refused()
+            return table  # type: ignore[return-value]
+        if not (isinstance(table, (tuple, list)) or hasattr(table, "__array__")):
+            raise self._refused()
+        rows = [*table]  # type: ignore[misc]
+        low, high = self._range(keys[dim], len(rows), dim)
+        return self._choice(rows, keys, dim, (low, high))
+
+    def _choice(
+        self, rows: Sequence[object], keys: Sequence[Value], dim: int, among: tuple[int, int]
+    ) -> Value:
+        low, high = among
+        if low == high:
+            return self.entry(rows[low], keys, dim + 1)
+        middle = (low + high + 1) // 2
+        then = self._choice(rows, keys, dim, (low, middle - 1))
+        orelse = self._choice(rows, keys, dim, (middle, high))
+        if is_number(then) and is_number(orelse) and then == orelse:
+            return then
+        span = self._ctx.span(self._node)
+        test = values.compare(CompareOp.LT, keys[dim], middle, span)
+        return values.select(test, then, orelse, span)
+
+    def _range(self, key: Value, extent: int, dim: int) -> tuple[int, int]:
+        """The first and the last row that the key may be."""
+        ranges = self._ctx.names.ranges()
+        if isinstance(key, int):
+            low = high = key + extent if -extent <= key < 0 else key
+        elif isinstance(key, Affine):
+            low, high = _exact(key, ranges)
+        elif isinstance(key, Expr) and isinstance(key.dtype, IntType | IndexType):
+            low, high = value_range(key, ranges, lambda _, dtype: type_range(dtype))
+        else:
+            raise self._refused()
+        if low < 0 or high >= extent:
+            node = self._nodes[dim]
+            text = self._ctx.source.text(node)
+            raise self._ctx.error(
+                "W164",
+                f"the subscript {text} of the captured table {self._ctx.source.text(_base(self._node))} may be "
+                f"{low} to {high}",
+                node,
+                f"it must be 0 to {extent - 1}: write min(max({text}, 0), {extent - 1}), or a remainder",
+            )
+        return low, high
+
+    def _refused(self) -> Exception:
+        text = self._ctx.source.text(_base(self._node))
+        return self._ctx.error(
+            "W113",
+            f"{text} is no captured table of at most {MAX_ENTRIES} numbers, and "
+            f"{self._ctx.source.text(self._node)} is not a constant",
+            self._node,
+            "pass the table as an argument of type weft.const[...], e.g. weft.const[f32[8]]",
+        )
+
+
+def _exact(key: Affine, ranges: Mapping[str, tuple[int, int]]) -> tuple[int, int]:
+    """The range of an affine subscript: of all that its variables may be, where these are not too many."""
+    spans = {name: ranges[name] for name in sorted(key.variables())}
+    if key.is_linear or math.prod(high - low + 1 for low, high in spans.values()) > MAX_POINTS:
+        return key.interval(ranges)
+    points = itertools.product(*(range(low, high + 1) for low, high in spans.values()))
+    found = [key.evaluate(dict(zip(spans, point, strict=True))) for point in points]
+    return min(found), max(found)
+
+
+def _base(node: ast.expr) -> ast.expr:
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
