@@ -145,6 +145,15 @@ def composed(family: Family, parts: Parts, function: Function) -> Parts:
             return {c.word: _chosen(family, c.word, cond, a, b) for c in family.components}
 
 
+def joined(family: Family, first: Parts, then: Parts) -> Parts:
+    """Of a ``KEEP`` without resets, the components of two of its functions in a row."""
+    a, b = first["scan"], then["scan"]
+    if a is None or b is None or family.op is None:
+        return {"scan": b if a is None else a}
+    op = BinaryOp.ADD if family.op is BinaryOp.SUB else family.op
+    return {"scan": _binary(op, a, b)}
+
+
 def applied(family: Family, before: Expr, parts: Parts) -> Expr:
     """What ``before`` becomes."""
     scan = parts.get("scan")

@@ -31,7 +31,16 @@ from dataclasses import dataclass, replace
 
 from dsl.expressions.affine import Affine, Cond
 from dsl.expressions.expr import Access, BinaryOp, Const, Expr, Load, loads
-from dsl.programs.composed import Chain, Family, Function, Kind, Parts, applied, composed
+from dsl.programs.composed import (
+    Chain,
+    Family,
+    Function,
+    Kind,
+    Parts,
+    applied,
+    composed,
+    joined,
+)
 from dsl.programs.inline import Names, inlined
 from dsl.programs.located import trips
 from dsl.programs.names import unused
@@ -63,11 +72,18 @@ class Running:
         family: of its functions.
         before: the element that the iteration before has assigned.
         updates: in their order.
+        ends: numbers of the updates behind which the element may be read, or is handed on. Those in front of one of
+            them, down to the one before, are one function.
     """
 
     family: Family
     before: Access
     updates: tuple[Update, ...]
+    ends: tuple[int, ...]
+
+    def place(self, number: int) -> int:
+        """Of an update, which of the functions of an iteration it is in."""
+        return next(n for n, end in enumerate(self.ends) if number <= end)
 
 
 def previous(target: Access, loop: Loop) -> Access:
@@ -126,7 +142,7 @@ class _Made:
         constant = _constants(running)
         parts: dict[str, Array] = {}
         for each in running.family.components:
-            word, count = each.word, factor * len(running.updates)
+            word, count = each.word, factor * len(running.ends)
             name = unused(f"{array.name}_{word}", arrays)
             inner = depth + (word not in constant)
             parts[word] = Array(name, each.dtype, (count,), Storage.LOCAL, False, inner, stmt.span)
@@ -218,43 +234,33 @@ class _Made:
         )
 
     def _composed(self, words: frozenset[str], inside: Affine, first: bool) -> Iterator[Node]:
-        """Components of an iteration of a block, each from the update before."""
-        count = len(self.running.updates)
-        for k, update in enumerate(self.running.updates):
-            at = inside * count + k
-            old: Parts = dict.fromkeys(self.parts) if first and k == 0 else self._all(at - 1)
-            new = composed(self.running.family, old, update.function)
-            node = self._under(update, words, at, old, new, "first" if first else "scan")
-            for each in node:
+        """Components of an iteration of a block, each from the function before."""
+        begin = 0
+        for k, end in enumerate(self.running.ends):
+            at = inside * len(self.running.ends) + k
+            none: Parts = dict.fromkeys(self.parts)
+            old = none if first and k == 0 else self._all(at - 1)
+            store = _Store(self, words, at, self.running.updates[end].stmt.name, first)
+            if begin == end:
+                nodes = self._chosen(self.running.updates[begin : end + 1], old, store)
+            else:
+                store = replace(store, old=old)
+                nodes = self._chosen(self.running.updates[begin : end + 1], none, store)
+            begin = end + 1
+            for each in nodes:
                 yield substituted(each, self._at(inside))
 
-    def _under(
-        self, update: Update, words: frozenset[str], at: Affine, old: Parts, new: Parts, how: str
-    ) -> tuple[Node, ...]:
-        """The components that an update makes, and those before it where its conditions do not hold."""
-        nodes: tuple[Node, ...] = self._stores(update, words, at, new, how)
+    def _chosen(self, updates: tuple[Update, ...], parts: Parts, store: _Store) -> tuple[Node, ...]:
+        """What updates make of components, where their conditions hold and where they do not."""
+        if not updates:
+            return store.stores(parts)
+        update, rest = updates[0], updates[1:]
+        nodes = self._chosen(rest, composed(self.running.family, parts, update.function), store)
         for n, (cond, holds) in reversed(list(enumerate(update.conds))):
-            end = f"{how}_else{n or ''}"
-            other = self._stores(update, words, at, old, end)
+            other = self._chosen(rest, parts, store.otherwise(f"{len(rest) or ''}{n or ''}"))
             then, orelse = (nodes, other) if holds else (other, nodes)
             nodes = (If(cond, then, orelse, self.stmt.span),)
         return nodes
-
-    def _stores(
-        self, update: Update, words: frozenset[str], at: Affine, parts: Parts, how: str
-    ) -> tuple[Stmt, ...]:
-        found = []
-        for word in self.parts:
-            if word not in words:
-                continue
-            value = parts[word]
-            base = update.stmt.name if word == "scan" else f"{update.stmt.name}_{word}"
-            if value is None:
-                value = self.running.family.neutral(word)
-            name = unused(f"{base}_{how}", [s.name for s in self.program.statements()])
-            text = f"{word} of {update.stmt.target} so far"
-            found.append(self._assign(name, self._part(word, at).access, value, text))
-        return tuple(found)
 
     def _constant_parts(self) -> tuple[Node, ...]:
         """In front of all blocks, the components that are the same in each of them."""
@@ -279,7 +285,7 @@ class _Made:
             substituted(self._other(n), self._at(Affine.of(inside))) for n in self.loop.body
         )
         uses = Loop(inside, (zero,), (end,), 1, others, span)
-        last = self._all(end * len(self.running.updates) - 1)
+        last = self._all(end * len(self.running.ends) - 1)
         total = applied(self.running.family, self._carried, last)
         text = f"{self.stmt.target} behind the block"
         carry = self._assign(self.names[1], self._carried.access, total, text)
@@ -297,7 +303,8 @@ class _Made:
                 k = next((k for k, s in enumerate(stmts) if s is node), None)
                 if k is None:
                     return node
-                at = Affine.of(self.variables[1]) * len(stmts) + k
+                place = self.running.place(k)
+                at = Affine.of(self.variables[1]) * len(self.running.ends) + place
                 value = applied(self.running.family, self._carried, self._all(at))
                 return replace(node, value=value)
             case Loop():
@@ -330,6 +337,42 @@ def _locals_of(program: Program, loop: Loop, depth: int) -> list[str]:
     scopes = local_scopes(program)
     used = {a.array for s in statements_in(loop) for a in (s.target, *loads(s.value))}
     return [a.name for a in program.locals if a.name in used and len(scopes[a.name]) > depth]
+
+
+@dataclass(frozen=True, slots=True)
+class _Store:
+    """The statements that keep components, named after the last update; of what has been composed apart, behind ``old``."""
+
+    made: _Made
+    words: frozenset[str]
+    at: Affine
+    name: str
+    first: bool
+    old: Parts | None = None
+    end: str = ""
+
+    def otherwise(self, number: str) -> _Store:
+        """Those where conditions do not hold."""
+        return replace(self, end=f"{self.end}_else{number}")
+
+    def stores(self, parts: Parts) -> tuple[Stmt, ...]:
+        """One for each component."""
+        family, found = self.made.running.family, []
+        known = [s.name for s in self.made.program.statements()]
+        if self.old is not None:
+            parts = joined(family, self.old, parts)
+        for word in self.made.parts:
+            if word not in self.words:
+                continue
+            value = parts[word]
+            base = self.name if word == "scan" else f"{self.name}_{word}"
+            if value is None:
+                value = family.neutral(word)
+            name = unused(f"{base}_{'first' if self.first else 'scan'}{self.end}", known)
+            text = f"{word} of {self.made.stmt.target} so far"
+            target = self.made._part(word, self.at).access
+            found.append(self.made._assign(name, target, value, text))
+        return tuple(found)
 
 
 def _constants(running: Running) -> frozenset[str]:

@@ -22,9 +22,9 @@ import islpy as isl
 
 from dsl.expressions.affine import Cond
 from dsl.expressions.expr import Access, loads
-from dsl.expressions.types import IntType
+from dsl.expressions.types import FloatType, IntType
 from dsl.expressions.value_range import Range, type_range, value_range
-from dsl.programs.composed import Chain, Choice, Function, Kind, Reset, leaves
+from dsl.programs.composed import Chain, Choice, Family, Function, Kind, Reset, leaves
 from dsl.programs.located import trips
 from dsl.programs.program import If, Loop, Node, Program, Stmt, statements_in
 from dsl.programs.scanned import Running, Update, previous
@@ -36,6 +36,10 @@ from polyhedral.legality.recurrences import NoScanError, family_of, function_of
 from polyhedral.legality.stored_ranges import StoredRanges
 from polyhedral.legality.within_type import within
 from polyhedral.scop.scop import Scop, Statement, common_loops
+
+SEVERAL = (
+    2  # updates under conditions that are added up first: what they make is written for each way
+)
 
 
 def running(scop: Scop, name: str, level: int, factor: int) -> Running:
@@ -71,7 +75,7 @@ def running(scop: Scop, name: str, level: int, factor: int) -> Running:
             raise NoScanError(f"{stmt.name} assigns what does not depend on {old}")
         updates.append(Update(stmt, function, conds))
     family = family_of([u.function for u in updates], program.array(target.array).dtype)
-    found = Running(family, before, tuple(updates))
+    found = Running(family, before, tuple(updates), _ends(loop, updates, family))
     for update in updates:
         _check_reads(scop, update, level)
     if family.kind is Kind.CLAMP and isinstance(family.dtype, IntType):
@@ -108,6 +112,26 @@ def _updates(loop: Loop, target: Access) -> Iterator[tuple[Stmt, tuple[tuple[Con
                     pass
 
     return within_nodes(loop.body, ())
+
+
+def _ends(loop: Loop, updates: list[Update], family: Family) -> tuple[int, ...]:
+    """The updates behind which the element may be read: floats that nothing reads in between are added up first.
+
+    An addition of theirs takes cycles, and those of an iteration are then in the chain of a block once. Those of
+    integers take none, and conditions on what is added would be in their place.
+    """
+    last = len(updates) - 1
+    plain = family.kind is Kind.KEEP and not family.has("keep") and family.op is not None
+    plain = plain and isinstance(family.dtype, FloatType)
+    if not plain or sum(1 for u in updates if u.conds) > SEVERAL:
+        return tuple(range(last + 1))
+    target = updates[0].stmt.target.array
+    order = [s.name for s in statements_in(loop)]
+    read = [s.name for s in statements_in(loop) if any(a.array == target for a in loads(s.value))]
+    own = {u.stmt.name for u in updates}
+    places = [order.index(u.stmt.name) for u in updates]
+    between = [{*order[places[k] + 1 : places[k + 1]]} & {*read} - own for k in range(last)]
+    return (*(k for k in range(last) if between[k]), last)
 
 
 def _accesses(function: Function) -> Iterator[Access]:

@@ -224,3 +224,20 @@ def test_ranges_of_locals_are_what_is_written_to_them() -> None:
     assert ranges["near"] == (0, 2**15 - 1)
     counted = StoredRanges(integrators.program).known
     assert counted["slope"] == counted["value"] == (-(2**31), 2**31 - 1)
+
+
+@weft.kernel
+def balance(paid: f32[16], spent: f32[16], left: f32[16]):
+    money: f32 = 0.0
+    for i in range(16):
+        money += paid[i]
+        money -= spent[i]
+        left[i] = money
+
+
+def test_floats_that_nothing_reads_in_between_are_added_up_first() -> None:
+    program = apply(balance.program, steps().scan("S1", "i", 4).build()).scop.program
+    assert program.array("money_scan").shape == (4,)  # and not two for each iteration
+    inputs = random_inputs(balance.program, 0)
+    want, got = interp.run(balance.program, inputs), interp.run(program, inputs)
+    assert np.allclose(want["left"], got["left"], 1e-5, 1e-5)
