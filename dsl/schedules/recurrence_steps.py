@@ -9,8 +9,9 @@ from dsl.schedules.steps import Step
 
 @dataclass(frozen=True, slots=True)
 class Scan(Step):
-    """Let ``t = t op e``, whose values in between are used, run in blocks of ``factor`` iterations of ``loop``: each
-    block is summed up by itself and waits for the one before only to add it. On floats it may round otherwise.
+    """Let a recurrence ``t = f(t)`` run in blocks of ``factor`` iterations of ``loop``: the functions of each block are
+    composed by themselves, and it waits for the one before only to apply what they come to. ``stmt`` is one of its
+    statements, as ``t = t + e`` whose values in between are used. On floats it may round otherwise.
     """
 
     kind = "scan"

@@ -21,6 +21,9 @@ After ``scan("S1", "i", 8)``::
 `pipeline("i_0")` then begins a block each time that one addition is done. ``y[i] = y[i - 1] + x[i]`` is such a sum,
 too. What the factor leaves of the iterations runs behind as it was, statements named ``S1_rest`` and so on.
 
+So is any recurrence whose functions compose: `dsl.programs.composed` says which, and what is kept of a block beside
+``run_scan``.
+
 It is legal where `polyhedral.legality.scans` says so; a sum of floats may round otherwise (`reassociate`).
 """
 
