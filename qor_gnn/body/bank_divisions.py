@@ -94,15 +94,14 @@ def _division(graph: Graph, node: int) -> bool:
 
 
 def _unknown(graph: Graph, node: int) -> bool:
-    """Only a division tells its bank; in one dimension that is so for any number of banks."""
+    """Only a division tells its bank: of a number of banks that is a power of two it is bits of the index."""
     address = graph.address[node]
     shape, memory = graph.addresses.shape(address), graph.addresses.memory(address)
     dims = zip(shape.terms, shape.resolved, memory.splits, memory.shape, strict=True)
-    single = len(memory.shape) == 1
     return any(
         not known
         and 1 < split.factor < extent
-        and (single or split.factor & (split.factor - 1))
+        and split.factor & (split.factor - 1)
         and all(c % split.factor for _, c in terms)  # else what is left to divide is narrow
         for terms, known, split, extent in dims
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import weft
 from dsl.builder.program import ProgramBuilder
 from dsl.expressions.types import f64
 from dsl.schedules.schedule import ScheduleBuilder
@@ -17,6 +18,7 @@ from qor_gnn.schedule.loops import Scope
 from qor_gnn.tools.personality import personality
 from tests.qor.designs import region_tree
 from tests.support.tools import under
+from weft import f32
 
 TOOL = personality("vitis-2025.1-u200-4ns")
 SIZE = 4096
@@ -134,3 +136,20 @@ def test_one_load_by_itself_counts_through_the_banks() -> None:
     kernel = region_tree(p, s)
     (leaf,) = leaves(function_latency(Scope(kernel, TOOL), kernel.functions[0])[1])
     assert not remainders(leaf).loads
+
+
+@weft.kernel
+def scaled_sum(x: f32[64], y: f32[64]):
+    for i in range(64):
+        y[i] += 2.5 * x[i]
+
+
+@pytest.mark.parametrize("tool", ["vitis-2022.1", "vitis-2023.2", "vitis-2025.1"])
+def test_more_banks_by_powers_of_two_cost_no_states(tool: str) -> None:
+    """The bank is bits of the index: nothing is divided, whether copies fill all banks or some of them."""
+    found = []
+    for banks in (2, 4, 8, 16, 32):
+        schedule = ScheduleBuilder().split("i", 2).unroll("i_1").pipeline("i_0")
+        schedule = schedule.partition("x", 0, "cyclic", banks).partition("y", 0, "cyclic", banks)
+        found.append(weft.estimate(scaled_sum, schedule.build(), tool=tool).latency.maximum)
+    assert found == sorted(found, reverse=True)
