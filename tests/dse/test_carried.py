@@ -1,0 +1,92 @@
+"""Structures that keep what iterations hand on in shift registers."""
+
+from __future__ import annotations
+
+import pytest
+
+import weft
+from backends.verify import verify_many
+from dse.space.space import Space, space_of
+from dse.strategies.solve import solve
+from dsl.kernels.kernel import Kernel
+from dsl.schedules.recurrence_steps import Carry
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Reuse
+from mlir_passes.pipeline import compile_design
+from qor_gnn.tools.personality import personality
+from weft import f32, i16, u8, u16
+
+TOOL = personality("vitis-2022.1-zu9eg-10ns")
+
+
+@weft.kernel
+def common(a: u8[12], b: u8[12], out: u16[1]):
+    L: u16[13, 13] = 0
+    for i in range(1, 13):
+        for j in range(1, 13):
+            L[i, j] = L[i - 1, j - 1] + 1 if a[i - 1] == b[j - 1] else max(L[i - 1, j], L[i, j - 1])
+    out[0] = L[12, 12]
+
+
+@weft.kernel
+def states(A: i16[4, 4], u: i16[12], y: i16[12]):
+    x: i16[13, 4] = 0
+    for t in range(12):
+        for r in range(4):
+            s: i16 = u[t]
+            for c in range(4):
+                s += A[r, c] * x[t, c]
+            x[t + 1, r] = s
+        y[t] = x[t + 1, 0]
+
+
+@weft.kernel
+def filtered(x: f32[64], y: f32[64]):
+    for n in range(2, 64):
+        y[n] = x[n] + 0.5 * y[n - 1] - 0.25 * y[n - 2]
+
+
+@weft.kernel
+def product(A: f32[8, 8], B: f32[8, 8], C: f32[8, 8]):
+    for i, j, k in weft.grid(8, 8, 8):
+        C[i, j] += A[i, k] * B[k, j]
+
+
+def carried(space: Space) -> list[int]:
+    return [n for n, v in enumerate(space.variants) if any(isinstance(s, Carry) for s in v.steps)]
+
+
+def designs(kernel: Kernel) -> list[Schedule]:
+    """The best that is planned of each such structure."""
+    space = space_of(kernel.program, TOOL)
+    found = [space.schedule(s.point) for n in carried(space) for s in solve(space, n, 64)[:1]]
+    return [schedule for schedule in found if schedule is not None]
+
+
+def cycles(kernel: Kernel, schedule: Schedule | None = None) -> float:
+    return weft.estimate(kernel, schedule, tool="vitis-2022.1-zu9eg-10ns").latency.average
+
+
+def test_a_table_is_worked_on_along_its_diagonals_or_rows() -> None:
+    found = designs(common)
+    loops = {step.at for design in found for step in design if isinstance(step, Carry)}
+    assert loops == {"S1.i", "S1.j"}  # rows, and diagonals
+    diagonal = [design for design in found if any(isinstance(s, Reuse) for s in design)]
+    assert diagonal
+    assert min(cycles(common, design) for design in diagonal) < 48  # 25 diagonals
+    assert cycles(common) > 500
+
+
+@pytest.mark.parametrize(("kernel", "gain"), [(states, 4.0), (filtered, 1.05)])
+def test_what_is_handed_on_need_not_pass_a_memory(kernel: Kernel, gain: float) -> None:
+    assert cycles(kernel) > gain * min(cycles(kernel, design) for design in designs(kernel))
+
+
+def test_sums_are_left_to_the_tool() -> None:
+    assert carried(space_of(product.program, TOOL)) == []
+
+
+def test_designs_compute_what_their_kernels_do() -> None:
+    for kernel in (common, states, filtered):
+        found = [compile_design(kernel.program, design) for design in designs(kernel)]
+        assert all(result.ok for result in verify_many(found))
