@@ -32,7 +32,7 @@ from dsl.expressions.expr import (
 )
 from dsl.expressions.types import FloatType
 from dsl.programs.program import If, Loop, Node, Program, Stmt
-from dsl.schedules.recurrence_steps import Scan
+from dsl.schedules.recurrence_steps import CriticalLast, Scan
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import PartialSums
 
@@ -49,7 +49,7 @@ def tolerances(program: Program, schedule: Schedule) -> dict[str, int]:
     inexact = _inexact_arrays(program, [s for s, _ in statements], schedule.reassociated)
     if not inexact:
         return {}
-    named = {step.stmt for step in schedule if isinstance(step, Scan)}
+    named = {step.stmt for step in schedule if isinstance(step, Scan | CriticalLast)}
     scanned = {stmt.target.array for stmt, _ in statements if stmt.name in named}
     terms = sum(
         _longest_chain(_same_element(stmt) if stmt.target.array in scanned else stmt, around)
@@ -76,7 +76,7 @@ def _inexact_arrays(program: Program, statements: list[Stmt], relaxed: frozenset
 
 
 def _same_element(stmt: Stmt) -> Stmt:
-    """The statement of a running sum, which hands its value from element to element, as if it were one."""
+    """The statement of a recurrence, which hands its value from element to element, as if it were one."""
     return replace(stmt, target=replace(stmt.target, indices=()))
 
 

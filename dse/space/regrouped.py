@@ -6,6 +6,7 @@ from collections.abc import Set
 
 from dse.space.groups import groups
 from dsl.expressions.types import FloatType
+from dsl.schedules.recurrence_steps import CriticalLast
 from dsl.schedules.steps import Distribute, Fuse, Reassociate, Step
 from polyhedral.schedule import tried
 from polyhedral.scop.ranges import constant_interval
@@ -24,6 +25,20 @@ def reassociated(state: ScheduledScop, floats: bool) -> tuple[ScheduledScop, tup
             if moved is not None:
                 state = moved
                 steps.append(Reassociate(statement.name))
+    return state, tuple(steps)
+
+
+def critical_last(state: ScheduledScop, floats: bool) -> tuple[ScheduledScop, tuple[Step, ...]]:
+    """Sums of floats with the terms last that come from the nearest iterations, where their order is free; those that
+    only add to themselves are for `reassociated`.
+    """
+    steps: list[Step] = []
+    for statement in state.scop.statements if floats else ():
+        if statement.loops and reduction_access(statement) is None:
+            moved = tried(state, CriticalLast(statement.name))
+            if moved is not None:
+                state = moved
+                steps.append(CriticalLast(statement.name))
     return state, tuple(steps)
 
 

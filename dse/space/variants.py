@@ -23,7 +23,7 @@ from dse.space.partial_sums import WANTED, Accumulators, partial_sums, whole_par
 from dse.space.processes import handed_on
 from dse.space.rectangles import in_rectangles, short_chains
 from dse.space.registers import in_registers
-from dse.space.regrouped import distributed, merged, reassociated
+from dse.space.regrouped import critical_last, distributed, merged, reassociated
 from dse.space.replicas import TURNS, replicated
 from dse.space.scanned import FACTORS, scanned
 from dse.space.start import START, Start
@@ -80,8 +80,9 @@ def variants(
     tool can build sums without DSP slices, each structure is there once more with all sums so. A ``start``
     that says how statements share loops is the only structure.
     """
+    state, last = critical_last(state, floats=reassociate and not start.structured)
     state, free = reassociated(state, floats=reassociate)
-    free = (*start.steps, *free)
+    free = (*start.steps, *last, *free)
     found = _variants(state, free, context, reassociate, start)
     sought, longer = (state, free) if start.structured else located(state, free)
     if longer != free:

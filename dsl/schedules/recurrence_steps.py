@@ -36,3 +36,19 @@ class Carry(Step):
     other_names = ("shift_registers", "scalar_replacement")
     array: str
     at: str
+
+
+@dataclass(frozen=True, slots=True)
+class CriticalLast(Step):
+    """Add the terms of a sum of floats so that those last that come from the nearest iterations: the recurrence waits
+    for them alone. It may round otherwise.
+    """
+
+    kind = "critical_last"
+    other_names = ("height_reduction", "rebalance")
+    stmt: str
+
+    @property
+    def reassociated(self) -> frozenset[str]:
+        """Its statement."""
+        return frozenset({self.stmt})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from dsl.programs.program import Program
 from dsl.schedules.port_steps import Replicate
-from dsl.schedules.recurrence_steps import Carry, Scan
+from dsl.schedules.recurrence_steps import Carry, CriticalLast, Scan
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Buffer, Expand, Locate, PartialSums, Reuse, Step
 from polyhedral.equivalence.buffering import check_buffers
@@ -21,13 +21,14 @@ from polyhedral.equivalence.refutation import Refutation
 from polyhedral.equivalence.replication import check_replication
 from polyhedral.equivalence.reuse import check_reuse
 from polyhedral.equivalence.scanning import check_scanning
+from polyhedral.equivalence.term_order import check_term_order
 from polyhedral.isl.effort import OPERATIONS, TooMuchWork, limited
 from polyhedral.schedule import apply_step
 from polyhedral.scop.lookup import find_loop
 from polyhedral.scop.scheduled import ScheduledScop, build
 from polyhedral.transforms.materialise import materialised
 
-REWRITING = (PartialSums, Expand, Locate, Scan, Replicate, Buffer, Reuse, Carry)
+REWRITING = (PartialSums, Expand, Locate, Scan, Replicate, Buffer, Reuse, Carry, CriticalLast)
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ class Rewriting:
         depth: loops around what works on copies, or around the outermost that is searched.
     """
 
-    step: PartialSums | Expand | Locate | Scan | Replicate | Buffer | Reuse | Carry
+    step: PartialSums | Expand | Locate | Scan | Replicate | Buffer | Reuse | Carry | CriticalLast
     before: Program
     after: Program
     origins: tuple[tuple[str, Origin], ...] = ()
@@ -72,7 +73,7 @@ def rewritings(program: Program, schedule: Schedule) -> tuple[Rewriting, ...]:
 
 
 def _rewriting(
-    step: PartialSums | Expand | Locate | Scan | Replicate | Buffer | Reuse | Carry,
+    step: PartialSums | Expand | Locate | Scan | Replicate | Buffer | Reuse | Carry | CriticalLast,
     before: ScheduledScop,
     after: ScheduledScop,
 ) -> Iterator[Rewriting]:
@@ -80,7 +81,7 @@ def _rewriting(
     match step:
         case PartialSums():
             yield Rewriting(step, program, new, free=frozenset({sum_of(program, new)}))
-        case Expand() | Replicate():
+        case Expand() | Replicate() | CriticalLast():
             yield Rewriting(step, program, new)
         case Locate() | Scan():
             yield Rewriting(step, program, new, depth=_depth(before, step.loop, step) - 1)
@@ -136,3 +137,5 @@ def _checked(rewriting: Rewriting) -> Refutation | None:
             return check_reuse(before, after, array)
         case Carry(array=array):
             return check_carrying(before, after, array)
+        case CriticalLast(stmt=stmt):
+            return check_term_order(before, after, stmt)

@@ -13,6 +13,7 @@ from polyhedral.transforms import (  # noqa: F401
     buffer,
     cache,
     carry,
+    critical_last,
     dataflow,
     distribute,
     expand,

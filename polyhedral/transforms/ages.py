@@ -1,7 +1,7 @@
 """Which values a loop hands to its own later iterations, and how many iterations on they are read.
 
 A value that an iteration assigns to an element of an array has a *cell*: the subscripts of the element in which the
-loop has no part. ``L[i, t - i]``, assigned in iteration ``t``, is in cell ``i``. It is ``t_r - t`` iterations
+loop has no part, but for those that stay while it runs. ``L[i, t - i]``, assigned in iteration ``t``, is in cell ``i``. It is ``t_r - t`` iterations
 of *age* where iteration ``t_r`` reads it. A *point* is a cell in an iteration of the loop and of those around:
 where at most one element is assigned in each point, and a read always finds a value of one age, a register for
 each cell and each age is enough. All is found from which write each read sees (`polyhedral.dependences.direct`).
@@ -9,7 +9,7 @@ each cell and each age is enough. All is found from which write each read sees (
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -138,12 +138,14 @@ def ages_of(scop: Scop, array: Array, nest: Sequence[Statement], level: int) -> 
     if any(isinstance(s.stmt.value, Scatter) for s in writers):
         raise NoAgesError("which element is assigned is data")
     names = writers[0].variables[: level + 1]
-    cell = tuple(
+    moving = [
         d
         for d in range(len(array.shape))
         if not any(names[level] in s.stmt.target.indices[d].variables() for s in writers)
-    )
-    finder = _Finder(scop, array, tuple(writers), level, cell)
+    ]
+    fixed = {d: e for d in moving if (e := _same(writers, d, names[:level])) is not None}
+    cell = tuple(d for d in moving if d not in fixed)
+    finder = _Finder(scop, array, tuple(writers), level, cell, fixed)
     finder.check()
     found = list(finder.reads(nest))
     if not any(not read.behind for read in found):
@@ -154,6 +156,13 @@ def ages_of(scop: Scop, array: Array, nest: Sequence[Statement], level: int) -> 
     for read in ages.reads:
         _check_before(ages, read)
     return ages
+
+
+def _same(writers: Sequence[Statement], dim: int, around: Sequence[str]) -> Affine | None:
+    """A subscript that is the same in all that a run of the loop assigns, which tells no cells apart."""
+    found = {s.stmt.target.indices[dim] for s in writers}
+    (first,) = found if len(found) == 1 else (None,)
+    return first if first is not None and first.variables() <= set(around) else None
 
 
 def _check_before(ages: Ages, read: Handed) -> None:
@@ -193,6 +202,7 @@ class _Finder:
     writers: tuple[Statement, ...]
     level: int
     cell: tuple[int, ...]
+    fixed: Mapping[int, Affine]
 
     @property
     def written(self) -> isl.Set:
@@ -233,6 +243,8 @@ class _Finder:
         for s in self.scop.statements:
             for access in s.reads:
                 if access.array != self.array.name or any(e.is_data for e in access.indices):
+                    continue
+                if any(access.indices[d] != e for d, e in self.fixed.items()):
                     continue
                 found = (
                     self._inside(s, access) if s.name in inside else self._behind(s, access, nest)

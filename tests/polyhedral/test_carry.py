@@ -93,6 +93,14 @@ def again(x: i16[2, 6], y: i16[2, 6]):
             y[q, i] = run[i + 1]
 
 
+@weft.kernel
+def channels(x: i16[3, 9], y: i16[3, 9], z: i16[9]):
+    for c in range(3):
+        for n in range(2, 9):
+            y[c, n] = y[c, n - 1] - y[c, n - 2] + y[0, n] + x[c, n]
+        z[c] = y[c, 8] + y[2 - c, 8]
+
+
 def steps() -> ScheduleBuilder:
     return ScheduleBuilder()
 
@@ -111,6 +119,7 @@ SCHEDULES = [
     (sweeps, steps().carry("A", "t").carry("rows", "S2.i").pipeline("S2.j")),
     (sweeps, steps().carry("A", "S0.i")),
     (again, steps().carry("run", "i")),
+    (channels, steps().carry("y", "n").pipeline("n")),
 ]
 
 
@@ -138,6 +147,11 @@ def test_the_last_diagonals_are_all_that_is_left_of_a_table() -> None:
         "    S1(j, i)\n"
         "S2()"
     )
+
+
+def test_what_stays_while_the_loop_runs_tells_no_registers_apart() -> None:
+    program = apply(channels.program, steps().carry("y", "n").build()).scop.program
+    assert program.array("y_carry").shape == (3,)
 
 
 @pytest.mark.parametrize(("kernel", "schedule"), SCHEDULES)

@@ -39,6 +39,7 @@ REFUSED: list[tuple[Build, str, str]] = [
     (lambda s: s.replicate("y", "S3.j", 2), "W235", "'y' is an argument that S2 assigns to"),
     (lambda s: s.replicate("A", "S0.j", 1), "W207", "1 is not 2 to"),
     (lambda s: s.scan("S0", "S0.j", 1), "W207", "1 is not 2 to"),
+    (lambda s: s.critical_last("S0"), "W237", "S0"),
     (lambda s: s.carry("A", "S0.i"), "W236", "'S0.i' cannot carry 'A'"),
     (lambda s: s.buffer("a"), "W229", "'a' is a scalar"),
     (lambda s: s.buffer("y", "S0.i"), "W229", "nothing in 'S0.i' uses 'y'"),

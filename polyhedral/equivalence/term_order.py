@@ -1,0 +1,50 @@
+"""Does a program in which the terms of a sum are in another order add up the same?
+
+The programs are one but for the value of a statement, of which both have the same terms, each with the same sign and as often.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from dsl.expressions.expr import Const
+from dsl.expressions.float_sums import terms_of
+from dsl.programs.program import If, Loop, Node, Program, Stmt
+from polyhedral.equivalence.refutation import Refutation
+
+
+def check_term_order(before: Program, after: Program, name: str) -> Refutation | None:
+    """Compare a program with what another order of the terms of a statement made of it."""
+    old, new = (_statement(p, name) for p in (before, after))
+    if old is None or new is None or replace(new, value=old.value) != old:
+        text = "the statement is another one"
+    elif Counter(terms_of(old.value)) != Counter(terms_of(new.value)):
+        text = "the terms are other ones"
+    elif _without(before, name) != _without(after, name):
+        text = "something else has changed"
+    else:
+        return None
+    span = None if old is None else old.span
+    return Refutation("W339", f"order of the terms of {name}: {text}", span, ())
+
+
+def _statement(program: Program, name: str) -> Stmt | None:
+    return next((s for s in program.statements() if s.name == name), None)
+
+
+def _without(program: Program, name: str) -> Program:
+    """The program with nothing that the statement computes."""
+
+    def of(node: Node) -> Node:
+        match node:
+            case Stmt():
+                return (
+                    replace(node, value=Const(0, node.value.dtype)) if node.name == name else node
+                )
+            case Loop(body=body):
+                return replace(node, body=tuple(map(of, body)))
+            case If(then=then, orelse=orelse):
+                return replace(node, then=tuple(map(of, then)), orelse=tuple(map(of, orelse)))
+
+    return replace(program, body=tuple(map(of, program.body)))
