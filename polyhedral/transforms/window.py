@@ -155,7 +155,13 @@ def window_of(
         first: the outermost one that moves it.
         words: of a packed array: the window is of whole ones.
     """
-    tile = tile_of(uses, names, words, names[first])
+    found = _moved_by(tile_of(uses, names, words), names, first)
+    # All of an array is as small as a box that moves through it from end to end.
+    return found or _moved_by(tile_of(uses, names, words, names[first]), names, first)
+
+
+def _moved_by(tile: Tile, names: Sequence[str], first: int) -> Window | None:
+    """The window that is a box, if each loop from ``first`` on moves it along a dimension of its own."""
     axes: list[Axis] = []
     for level in range(first, len(names)):
         moving = [(d, o.coefficient(names[level])) for d, o in enumerate(tile.offsets)]
@@ -167,7 +173,7 @@ def window_of(
         axes.append(Axis(level, dim, step < 0, extent, min(abs(step), extent)))
     found = Window(tile, tuple(names), tuple(axes))
     moves = set(names[first:])
-    if any(p.variables() & moves for use in uses for p in found.position(use.access)):
+    if any(p.variables() & moves for use in tile.uses for p in found.position(use.access)):
         return None
     return found
 
