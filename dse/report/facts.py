@@ -229,3 +229,9 @@ def _failures(
 def resources_of(facts: Facts) -> tuple[str, ...]:
     """The resources that any design has a figure for."""
     return tuple(n for n in RESOURCES if any(n in d.result.resources for d in facts.drawn))
+
+
+def told_apart_by(facts: Facts, names: tuple[str, ...]) -> str | None:
+    """The first of some resources of which not all designs have as much; the first one where there is none."""
+    found = (n for n in names if len({d.result.resources.get(n) for d in facts.drawn}) > 1)
+    return next(found, names[0] if names else None)

@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from dse.report import designs, sections
 from dse.report.axes import default
-from dse.report.facts import Facts, Told, facts_of, resources_of
+from dse.report.facts import Facts, Told, facts_of, resources_of, told_apart_by
 from dse.report.numbers import label
 from dse.report.render import render
 from dse.run.directory import RunDirectory, write_whole
@@ -43,6 +43,7 @@ def page(facts: Facts) -> str:
         "sheet": Markup(sheet),
         "data": data_of(facts),
         "resources": resources_of(facts),
+        "across": told_apart_by(facts, resources_of(facts)),
         "groups": _groups(facts),
         "told": {d.key for d in facts.told},
         "short": designs.SHORT,

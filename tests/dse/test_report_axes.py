@@ -1,7 +1,10 @@
-"""The axes of the report's parallel coordinates: what a schedule chooses."""
+"""The axes of the report's charts: what a schedule chooses, and what tells designs apart."""
 
 from __future__ import annotations
 
+import re
+
+from dse.cli import run as weft_command
 from dse.report.axes import AS_WRITTEN, Axis, axes, choices, default
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from dsl.schedules.steps import Distribute, Partition, Pipeline, Reorder, Split, Tile, Unroll
@@ -60,3 +63,15 @@ def test_axes_are_those_that_differ():
     found = axes([{copies: 2, banks: 4}, {banks: 4, order: "i j"}, {copies: 2, banks: 4}])
     assert found == (order, copies)
     assert (default(copies), default(order)) == (1, AS_WRITTEN)
+
+
+def test_designs_are_across_what_tells_them_apart(tmp_path):
+    file = tmp_path / "xor.py"
+    file.write_text(
+        "import weft\n\n@weft.kernel\ndef k(a: weft.u8[16], b: weft.u8[16]):\n"
+        "    for i in range(16):\n        b[i] = a[i] ^ 3\n"
+    )
+    words = ("explore", f"{file}:k", "--device", "xc7z020", "--trials", "4", "--evaluator", "model")
+    assert weft_command([*words, "--out", str(tmp_path / "run")]) == 0
+    text = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+    assert re.search(r'<option value="\d+" selected>LUT</option>', text)  # none has a DSP slice
