@@ -9,6 +9,7 @@ from dsl.errors.errors import ScheduleError
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Step
+from polyhedral.isl.effort import TooMuchWork, limited
 from polyhedral.legality.lifetimes import check_lifetimes
 from polyhedral.legality.program import check_program
 from polyhedral.legality.violations import IllegalStep, violations
@@ -84,11 +85,16 @@ def check_order(
     check_lifetimes(after, step)
 
 
+TRIED = 25_000_000
+"""Operations of isl for steps that are only tried: some five seconds, of which no example takes a tenth."""
+
+
 def tried(state: ScheduledScop, *steps: Step) -> ScheduledScop | None:
-    """The state after some steps; None where one of them is refused."""
+    """The state after some steps; None where one of them is refused, or where isl does not come to an end about it."""
     try:
-        for step in steps:
-            state = apply_step(state, step)
-    except ScheduleError:
+        with limited(TRIED):
+            for step in steps:
+                state = apply_step(state, step)
+    except (ScheduleError, TooMuchWork):
         return None
     return state
