@@ -17,6 +17,7 @@ from functools import cached_property, lru_cache
 
 import islpy as isl
 
+from dsl.expressions.expr import Access
 from polyhedral.dependences.hidden_writes import Batch, batches
 from polyhedral.isl.text import dims
 from polyhedral.scop.scop import Scop, Statement, common_loops, reduction_access, union_of
@@ -116,6 +117,17 @@ def _asked(scop: Scop, array: str, batch: Batch) -> tuple[isl.UnionMap, isl.Unio
         union_of(scop.access_map(s, a) for s in batch.sinks for a in s.reads if a.array == array),
         union_of(scop.access_map(s, s.stmt.target) for s in batch.writers),
     )
+
+
+def writes_seen(scop: Scop, s: Statement, access: Access) -> Iterator[tuple[Statement, isl.Map]]:
+    """The writes that a read sees, as pairs of iterations, by statement."""
+    read = scop.access_map(s, access)
+    for dependence in array_dependences(scop, access.array):
+        if dependence.kind is DepKind.FLOW and dependence.sink is s:
+            target = scop.access_map(dependence.source, dependence.source.stmt.target)
+            pairs = dependence.pairs.intersect(target.apply_range(read.reverse()))
+            if not pairs.is_empty():
+                yield dependence.source, pairs
 
 
 def unwritten_reads(scop: Scop, array: str) -> isl.UnionMap:

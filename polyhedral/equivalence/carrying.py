@@ -26,7 +26,7 @@ from dsl.expressions.expr import Access, Const, Expr, Index, Load, loads, map_le
 from dsl.programs.expanded import accesses_of, with_accesses
 from dsl.programs.names import unused
 from dsl.programs.program import Array, Loop, Node, Program, Stmt, Storage
-from polyhedral.dependences.direct import DepKind, array_dependences
+from polyhedral.dependences.direct import writes_seen
 from polyhedral.equivalence.refutation import Refutation
 from polyhedral.equivalence.same_loops import other_loops
 from polyhedral.isl.text import affine_text, dims, map_of
@@ -188,12 +188,7 @@ class _Origins:
         """One hand further back: ``way`` leads from the statement's iterations to the reader's."""
         read = self.scop.access_map(s, access)
         left = s.domain if way is None else way.domain()
-        for dependence in array_dependences(self.scop, access.array):
-            if dependence.kind is not DepKind.FLOW or dependence.sink is not s:
-                continue
-            source = dependence.source
-            target = self.scop.access_map(source, source.stmt.target)
-            pairs = dependence.pairs.intersect(target.apply_range(read.reverse()))
+        for source, pairs in writes_seen(self.scop, s, access):
             left = left.subtract(pairs.range())
             on = pairs if way is None else pairs.apply_range(way)
             if on.is_empty():

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from dsl.expressions.expr import Const
 from dsl.expressions.float_sums import terms_of
-from dsl.programs.program import If, Loop, Node, Program, Stmt
+from dsl.programs.program import Program, Stmt, map_statements
 from polyhedral.equivalence.refutation import Refutation
 
 
@@ -36,15 +36,7 @@ def _statement(program: Program, name: str) -> Stmt | None:
 def _without(program: Program, name: str) -> Program:
     """The program with nothing that the statement computes."""
 
-    def of(node: Node) -> Node:
-        match node:
-            case Stmt():
-                return (
-                    replace(node, value=Const(0, node.value.dtype)) if node.name == name else node
-                )
-            case Loop(body=body):
-                return replace(node, body=tuple(map(of, body)))
-            case If(then=then, orelse=orelse):
-                return replace(node, then=tuple(map(of, then)), orelse=tuple(map(of, orelse)))
+    def new(stmt: Stmt) -> Stmt:
+        return replace(stmt, value=Const(0, stmt.value.dtype)) if stmt.name == name else stmt
 
-    return replace(program, body=tuple(map(of, program.body)))
+    return replace(program, body=tuple(map_statements(node, new) for node in program.body))

@@ -9,7 +9,7 @@ from math import inf
 import islpy as isl
 
 from dsl.expressions.expr import Access, Expr, loads
-from polyhedral.dependences.direct import DepKind, dependences
+from polyhedral.dependences.direct import DepKind, dependences, writes_seen
 from polyhedral.isl.text import dims, map_of
 from polyhedral.scop.scop import Scop, Statement, common_loops
 
@@ -48,15 +48,10 @@ def _read(
     scop: Scop, s: Statement, access: Access, known: dict[str, int], level: int
 ) -> Iterator[int]:
     """The distances over the writes that a read sees."""
-    read = scop.access_map(s, access)
-    for d in dependences(scop):
-        if d.kind is not DepKind.FLOW or d.sink is not s or d.array != access.array:
-            continue
-        if d.source.name in known:
-            target = scop.access_map(d.source, d.source.stmt.target)
-            apart = _apart(d.pairs.intersect(target.apply_range(read.reverse())), level)
-            if apart is not None:
-                yield known[d.source.name] + apart
+    for source, pairs in writes_seen(scop, s, access):
+        apart = _apart(pairs, level) if source.name in known else None
+        if apart is not None:
+            yield known[source.name] + apart
 
 
 def _apart(pairs: isl.Map, level: int) -> int | None:

@@ -18,8 +18,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-import islpy as isl
-
 from dsl.expressions.affine import Cond
 from dsl.expressions.expr import Access, loads
 from dsl.expressions.types import FloatType, IntType
@@ -30,12 +28,11 @@ from dsl.programs.program import If, Loop, Node, Program, Stmt, statements_in
 from dsl.programs.scanned import Running, Update, previous
 from dsl.programs.substituted import substituted_access
 from polyhedral.dependences.memory_order import program_order
-from polyhedral.isl.text import dims, map_of
 from polyhedral.legality.forwarded import forwarded
 from polyhedral.legality.recurrences import NoScanError, family_of, function_of
 from polyhedral.legality.stored_ranges import StoredRanges
 from polyhedral.legality.within_type import within
-from polyhedral.scop.scop import Scop, Statement, common_loops
+from polyhedral.scop.scop import Scop, common_loops, same_run
 
 SEVERAL = (
     2  # updates under conditions that are added up first: what they make is written for each way
@@ -160,15 +157,8 @@ def _check_reads(scop: Scop, update: Update, level: int) -> None:
             order = program_order(other, mine)
             if order is None:
                 continue
-            if not same.intersect(order).intersect(_same_run(other, mine, level)).is_empty():
+            if not same.intersect(order).intersect(same_run(other, mine, level)).is_empty():
                 raise NoScanError(f"{other.name} changes what it adds: {access}")
-
-
-def _same_run(s: Statement, t: Statement, level: int) -> isl.Map:
-    """Iterations of both in one execution of the loop."""
-    a, b = dims(len(s.loops), "x"), dims(len(t.loops), "y")
-    equal = " and ".join(f"x{k} = y{k}" for k in range(level)) or "true"
-    return map_of(f"{{ s{s.index}[{', '.join(a)}] -> s{t.index}[{', '.join(b)}] : {equal} }}")
 
 
 def _within(program: Program, found: Running, loop: Loop, factor: int) -> Running:

@@ -238,6 +238,13 @@ def common_loops(a: Statement, b: Statement) -> int:
     return n
 
 
+def same_run(s: Statement, t: Statement, level: int) -> isl.Map:
+    """Iterations of both in one execution of a loop around them, which has ``level`` loops around it."""
+    a, b = dims(len(s.loops), "x"), dims(len(t.loops), "y")
+    equal = " and ".join(f"x{k} = y{k}" for k in range(level)) or "true"
+    return map_of(f"{{ s{s.index}[{', '.join(a)}] -> s{t.index}[{', '.join(b)}] : {equal} }}")
+
+
 ASSOCIATIVE = (
     BinaryOp.ADD,
     BinaryOp.MUL,

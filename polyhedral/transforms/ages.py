@@ -18,9 +18,9 @@ import islpy as isl
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, Const, Scatter
 from dsl.programs.program import Array
-from polyhedral.dependences.direct import DepKind, array_dependences
+from polyhedral.dependences.direct import writes_seen
 from polyhedral.isl.text import affine_text, dims, map_of, positional, set_of
-from polyhedral.scop.scop import Scop, Statement
+from polyhedral.scop.scop import Scop, Statement, same_run
 
 Element = tuple[Affine, ...]
 
@@ -255,9 +255,9 @@ class _Finder:
     def _inside(self, s: Statement, access: Access) -> Handed | None:
         apart: list[isl.Set] = []
         others: list[tuple[Statement, isl.Map]] = []
-        for source, pairs in self._sources(s, access):
+        for source, pairs in writes_seen(self.scop, s, access):
             if source in self.writers:
-                own = pairs.intersect(self._same_run(source, s))
+                own = pairs.intersect(same_run(source, s, self.level))
                 apart.append(_distances(own, self.level))
                 pairs = pairs.subtract(own)
             if not pairs.is_empty():
@@ -291,8 +291,8 @@ class _Finder:
         ):
             return None
         apart: list[isl.Set] = []
-        for source, pairs in self._sources(s, access):
-            if source not in self.writers or not pairs.is_subset(self._same_run(source, s)):
+        for source, pairs in writes_seen(self.scop, s, access):
+            if source not in self.writers or not pairs.is_subset(same_run(source, s, self.level)):
                 return None
             names = positional(source.variables)
             at = f"{affine_text(last, names)} - {names[source.variables[level]]}"
@@ -304,30 +304,14 @@ class _Finder:
         age = _constant(apart)
         return None if age is None else Handed(s, access, age, True, ())
 
-    def _sources(self, s: Statement, access: Access) -> Iterator[tuple[Statement, isl.Map]]:
-        """The writes that a read sees, as pairs of iterations."""
-        read = self.scop.access_map(s, access)
-        for dependence in array_dependences(self.scop, self.array.name):
-            if dependence.kind is not DepKind.FLOW or dependence.sink is not s:
-                continue
-            target = self.scop.access_map(dependence.source, dependence.source.stmt.target)
-            pairs = dependence.pairs.intersect(target.apply_range(read.reverse()))
-            if not pairs.is_empty():
-                yield dependence.source, pairs
-
     def _fed(self, s: Statement, access: Access) -> list[isl.Map]:
         """Of these, those of the same run of the loop; an empty one where there is none."""
         none = isl.Map.empty(s.domain.get_space().map_from_set())
         return [none] + [
-            pairs.intersect(self._same_run(source, s))
-            for source, pairs in self._sources(s, access)
+            pairs.intersect(same_run(source, s, self.level))
+            for source, pairs in writes_seen(self.scop, s, access)
             if source in self.writers
         ]
-
-    def _same_run(self, s: Statement, t: Statement) -> isl.Map:
-        a, b = dims(len(s.loops), "x"), dims(len(t.loops), "y")
-        equal = " and ".join(f"x{k} = y{k}" for k in range(self.level)) or "true"
-        return map_of(f"{{ s{s.index}[{', '.join(a)}] -> s{t.index}[{', '.join(b)}] : {equal} }}")
 
 
 def _last(s: Statement, level: int) -> Affine | None:

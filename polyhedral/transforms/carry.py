@@ -30,7 +30,6 @@ That each register is read for the value that the array would have had is proven
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
@@ -42,7 +41,7 @@ from dsl.schedules.recurrence_steps import Carry
 from dsl.schedules.steps import Partition
 from polyhedral.legality.program import check_program
 from polyhedral.scop.lookup import find_array, find_loop
-from polyhedral.scop.scheduled import Dim, LoopId, Piece, ScheduledScop
+from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
 from polyhedral.scop.scop import Scop, Statement, build_scop
 from polyhedral.transforms.ages import Ages, NoAgesError, ages_of
 from polyhedral.transforms.guarding import side_by_side
@@ -52,6 +51,7 @@ from polyhedral.transforms.materialise import (
     materialised,
     over_program,
     program_nodes,
+    unrolled_as_made,
 )
 from polyhedral.transforms.registry import Order, transform
 from polyhedral.transforms.shift_registers import Made, Maker
@@ -132,7 +132,7 @@ def _carried(state: ScheduledScop, found: Materialised, made: Made, step: Carry)
     after = after.with_places(
         pair
         for p in after.pieces
-        for pair in side_by_side([_unrolled(p, own.get(p.name, ()))], p.place)
+        for pair in side_by_side([unrolled_as_made(p, own.get(p.name, ()))], p.place)
     )
     names = {s.name for s in scop.statements}
     partitions = [
@@ -187,11 +187,3 @@ def _placed(piece: Piece, stmt: Stmt, place: tuple[int, ...]) -> Spanned:
         piece, statement=Statement(0, stmt, (), (), (), ()), bindings=tuple(names), place=place
     )
     return Spanned(stmt.name, own, piece.domain)
-
-
-def _unrolled(piece: Piece, loops: Sequence[Dim]) -> Piece:
-    """A new statement whose own loops are unrolled as they were made."""
-    for level, loop in enumerate(loops):
-        if loop.held and loop.uid == (loop.name,):
-            piece = piece.with_dim(level, replace(piece.dims[level], unroll=0, held=True))
-    return piece

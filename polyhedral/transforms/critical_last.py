@@ -19,7 +19,7 @@ from dataclasses import replace
 
 from dsl.errors.errors import ScheduleError
 from dsl.expressions.float_sums import Terms, summed, terms_of
-from dsl.programs.program import If, Loop, Node, Program, Stmt
+from dsl.programs.program import Program, Stmt, map_statements
 from dsl.schedules.recurrence_steps import CriticalLast
 from polyhedral.legality.nearest import nearest
 from polyhedral.legality.program import check_program
@@ -79,13 +79,7 @@ def in_order(scop: Scop, name: str, terms: Terms) -> Terms:
 def with_value(program: Program, stmt: Stmt) -> Program:
     """The program with another statement of this name."""
 
-    def of(node: Node) -> Node:
-        match node:
-            case Stmt(name=name):
-                return stmt if name == stmt.name else node
-            case Loop(body=body):
-                return replace(node, body=tuple(map(of, body)))
-            case If(then=then, orelse=orelse):
-                return replace(node, then=tuple(map(of, then)), orelse=tuple(map(of, orelse)))
+    def new(old: Stmt) -> Stmt:
+        return stmt if old.name == stmt.name else old
 
-    return replace(program, body=tuple(map(of, program.body)))
+    return replace(program, body=tuple(map_statements(node, new) for node in program.body))

@@ -37,7 +37,7 @@ from polyhedral.isl.conditions import condition_of, limits_of
 from polyhedral.isl.text import affine_text, conjunction, positional, set_of
 from polyhedral.legality.lifetimes import components
 from polyhedral.scop.execution_order import shared_levels
-from polyhedral.scop.scheduled import Piece, ScheduledScop, original
+from polyhedral.scop.scheduled import Dim, Piece, ScheduledScop, original
 from polyhedral.scop.scop import Scop
 
 
@@ -238,3 +238,12 @@ def _in_known_loops(
         else:
             found[level] = replace(dim, uid=(dim.name,))
     return replace(piece, dims=tuple(found))
+
+
+def unrolled_as_made(piece: Piece, loops: Sequence[Dim]) -> Piece:
+    """A new statement whose own loops are unrolled as they were made."""
+    for level, loop in enumerate(loops):
+        if loop.uid == (loop.name,) and loop.unroll is not None:
+            own = replace(piece.dims[level], unroll=0, lane=loop.lane, held=loop.held)
+            piece = piece.with_dim(level, own)
+    return piece

@@ -40,7 +40,7 @@ from polyhedral.isl.text import dims, map_of
 from polyhedral.legality.program import check_program
 from polyhedral.scop.lookup import find_loop, find_statement
 from polyhedral.scop.scheduled import ScheduledScop, is_as_written, original
-from polyhedral.scop.scop import Scop, Statement, common_loops
+from polyhedral.scop.scop import Scop, Statement, common_loops, same_run
 from polyhedral.transforms.reassociate import reassociate
 from polyhedral.transforms.registry import Order, transform
 
@@ -138,16 +138,9 @@ def _check_alone(scop: Scop, s: Statement, level: int, step: PartialSums) -> Non
                 continue
             mine = scop.access_map(s, s.stmt.target)
             same = mine.apply_range(scop.access_map(other, access).reverse())
-            pairs = same.intersect(_same_run(s, other, level))
+            pairs = same.intersect(same_run(s, other, level))
             if not pairs.is_empty():
                 raise _shared(s, other, pairs, step)
-
-
-def _same_run(s: Statement, t: Statement, level: int) -> isl.Map:
-    """Iterations of both in one execution of the loop."""
-    a, b = dims(len(s.loops), "x"), dims(len(t.loops), "y")
-    equal = " and ".join(f"x{k} = y{k}" for k in range(level)) or "true"
-    return map_of(f"{{ s{s.index}[{', '.join(a)}] -> s{t.index}[{', '.join(b)}] : {equal} }}")
 
 
 def _shared(s: Statement, t: Statement, pairs: isl.Map, step: PartialSums) -> ScheduleError:
@@ -173,7 +166,7 @@ def _check_once(scop: Scop, found: Partial, step: PartialSums) -> None:
     """Each accumulator is added to its element once in a run of the loop."""
     s = scop.statement(found.sum)
     mine = scop.access_map(s, s.stmt.target)
-    same = mine.apply_range(mine.reverse()).intersect(_same_run(s, s, found.around))
+    same = mine.apply_range(mine.reverse()).intersect(same_run(s, s, found.around))
     a, b = dims(len(s.loops), "x"), dims(len(s.loops), "y")
     space = f"s{s.index}"
     differ = " or ".join(f"x{k} != y{k}" for k in range(len(s.loops) - 1)) or "false"

@@ -47,7 +47,7 @@ from polyhedral.legality.program import check_program
 from polyhedral.requests.packed import packed_lanes
 from polyhedral.scop.execution_order import shared_loops
 from polyhedral.scop.lookup import find_array, find_loop
-from polyhedral.scop.scheduled import Dim, LoopId, Piece, ScheduledScop
+from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
 from polyhedral.scop.scop import Scop, Statement, build_scop
 from polyhedral.transforms.footprint import Use
 from polyhedral.transforms.guarding import cut_down, side_by_side
@@ -57,6 +57,7 @@ from polyhedral.transforms.materialise import (
     materialised,
     over_program,
     program_nodes,
+    unrolled_as_made,
 )
 from polyhedral.transforms.registry import Order, transform
 from polyhedral.transforms.shifting import Names, shifting
@@ -265,7 +266,7 @@ def _kept(
         for p in after.pieces
         for pair in side_by_side(
             [
-                _unrolled(part, loops.get(p.name, ()))
+                unrolled_as_made(part, loops.get(p.name, ()))
                 for part in (_over_all(p) if p.name in loads else [p])
             ],
             p.place,
@@ -273,15 +274,6 @@ def _kept(
     )
     partitions = (p for one in made for p in one.partitions)
     return replace(after, partitions=(*after.partitions, *partitions))
-
-
-def _unrolled(piece: Piece, loops: Sequence[Dim]) -> Piece:
-    """A new statement whose own loops are unrolled as they were made."""
-    for level, loop in enumerate(loops):
-        if loop.uid == (loop.name,) and loop.unroll is not None:
-            own = replace(piece.dims[level], unroll=0, lane=loop.lane, held=loop.held)
-            piece = piece.with_dim(level, own)
-    return piece
 
 
 def _over_all(load: Piece) -> list[Piece]:

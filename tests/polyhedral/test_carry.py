@@ -16,7 +16,7 @@ from dsl.errors.errors import ScheduleError
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, Const
 from dsl.programs.expanded import with_accesses
-from dsl.programs.program import If, Loop, Node, Program, Stmt
+from dsl.programs.program import Program, Stmt, map_statements
 from dsl.schedules.schedule import ScheduleBuilder
 from mlir_passes.pipeline import compile_design
 from polyhedral.equivalence.refutation import Refutation
@@ -247,13 +247,4 @@ def test_other_programs_are_refuted(change: Callable[[Stmt], Stmt]) -> None:
 
 
 def changed(program: Program, change: Callable[[Stmt], Stmt]) -> Program:
-    def of(node: Node) -> Node:
-        match node:
-            case Stmt():
-                return change(node)
-            case Loop(body=body):
-                return replace(node, body=tuple(map(of, body)))
-            case If(then=then, orelse=orelse):
-                return replace(node, then=tuple(map(of, then)), orelse=tuple(map(of, orelse)))
-
-    return replace(program, body=tuple(map(of, program.body)))
+    return replace(program, body=tuple(map_statements(node, change) for node in program.body))
