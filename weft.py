@@ -256,7 +256,7 @@ def explore(
     tool: str | None = None,
     out: str | Path | None = None,
     trials: int = 40,
-    objectives: Sequence[str] = ("latency", "dsp"),
+    objectives: Sequence[str] | None = None,
     dsp: int | None = None,
     share: float | None = None,
     limits: Mapping[str, int | str] | None = None,
@@ -287,7 +287,8 @@ def explore(
         tool, uncertainty, calibration: As for `estimate`.
         out: The run's folder; None for one that lasts as long as the result.
         trials: Points to evaluate in all, those before ``resume`` included.
-        objectives: What to make small: latency (or seconds), dsp, lut, ff, bram18.
+        objectives: What to make small: latency (or seconds), dsp, lut, ff, bram18. Latency and dsp unless said; lut
+            instead of dsp where no operator takes a DSP slice.
         dsp: Slices that a design may use; None for the device's.
         share: Of the device's resources; None for all DSP slices and 0.8 of LUT, FF and BRAM.
         limits: By resource, a number or a part of the device's like ``"20%"``.

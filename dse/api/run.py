@@ -202,11 +202,11 @@ class Run:
         library = need(frame, "a table of designs", frame, "frames")
         return library.DataFrame(rows(self.directory, self.problem))
 
-    def plot(self, resource: str = "dsp") -> Any:
+    def plot(self, resource: str | None = None) -> Any:
         """A figure of the designs: latency against a resource, the front as a line.
 
         Args:
-            resource: one of dsp, lut, ff, bram18.
+            resource: one of dsp, lut, ff, bram18; None for the one that the search made small.
 
         Returns:
             A ``matplotlib.figure.Figure``.
@@ -214,6 +214,9 @@ class Run:
         Raises:
             InputError: W528 matplotlib is not installed; W509 there is no such resource.
         """
+        if resource is None:
+            small = [name for name in self.directory.manifest["objectives"] if name in RESOURCES]
+            resource = small[0] if small else "dsp"
         _known("resource", resource, RESOURCES)
         library = need("matplotlib.figure", "a plot", "matplotlib", "frames")
         figure = library.Figure(figsize=(6, 4))

@@ -173,7 +173,8 @@ def _options(given: dict[str, Any], schedule: Schedule) -> ExploreOptions:
     said["schedule"] = schedule
     said["limits"] = limits_in(given["limit"])
     said["max_latency"] = cycles_of(given["max_latency"], given["clock"])
-    said["objectives"] = tuple(part.strip() for part in given["objectives"].split(","))
+    if given["objectives"] is not None:
+        said["objectives"] = tuple(part.strip() for part in given["objectives"].split(","))
     return ExploreOptions(**said)
 
 

@@ -123,8 +123,9 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
                      help="What a design may use of a resource, or which part of the device's."),
         click.option("--max-latency", metavar="CYCLES|TIME",
                      help="Designs that take longer are of no use: 20000, or 150us."),
-        click.option("--objectives", default="latency,dsp", show_default=True,
-                     metavar="NAME,...", help=f"What to make small: {', '.join(OBJECTIVES)}."),
+        click.option("--objectives", metavar="NAME,...",
+                     help=f"What to make small: {', '.join(OBJECTIVES)}.  [default: latency,dsp; "
+                     "latency,lut where no operator takes a DSP slice]"),
         click.option("--strategy", type=click.Choice(STRATEGIES), default="auto",
                      show_default=True, help="How points are chosen."),
         click.option("--trials", type=click.IntRange(min=1), default=40, show_default=True,

@@ -28,18 +28,21 @@ from dse.run.beside import there_is
 from dse.run.explore import Means
 from dse.run.plan import Plan, study_name
 from dse.run.study import STUDY
+from dse.space.contents import all_logic
 from dse.space.start import Start, start_of
 from dse.space.tiles import in_one_pass, in_wider_tiles
 from dse.strategies.names import STRATEGIES
 from dsl.errors.errors import InputError, ToolError, did_you_mean
 from dsl.errors.shown import shown
 from dsl.schedules.schedule import Schedule
+from polyhedral.schedule import apply
 
 if TYPE_CHECKING:
     from backends.devices import Device
     from dsl.programs.program import Program
     from dsl.stored.kernel import StoredKernel
     from qor_gnn.tools.operators.calibration import Calibration
+    from qor_gnn.tools.personality import Personality
 
 ROOM = 0.8
 """The share of LUT, FF and block RAM that designs may use unless something else is asked for. A device that is
@@ -59,7 +62,7 @@ class Searched:
         tool: the version whose figures count; None for the one that was measured on the device.
         uncertainty: share of the period that the tool keeps free; None for its own.
         calibration: measurements of the user's own; None for none.
-        objectives: what to make small.
+        objectives: what to make small; None for latency and DSP slices, or LUTs where no operator takes a slice.
         dsp: slices that a design may use; None for the share.
         share: of the device's resources that a design may use; None for all DSP slices and `ROOM` of the
             rest.
@@ -85,7 +88,7 @@ class Searched:
     tool: str | None = None
     uncertainty: float | None = None
     calibration: Calibration | None = None
-    objectives: Sequence[str] = ("latency", "dsp")
+    objectives: Sequence[str] | None = None
     dsp: int | None = None
     share: float | None = None
     limits: Mapping[str, int | str] = field(default_factory=dict, hash=False)
@@ -247,15 +250,17 @@ class ExploreOptions(Searched):
             supported=self.supported,
             routed=self.after_routing(where),
         )
+        start = self.start(kernel.program)
         plan = Plan(
             source=source, size=self.size, kernel=kernel, where=where, clock=self.clock,
             tool=self.asked(where),
-            limits=limits, objectives=objectives_of(self.objectives), strategy=self.strategy,
+            limits=limits, objectives=objectives_of(self.objectives or _made_small(kernel.program, start, where.tool)),
+            strategy=self.strategy,
             seed=self.seed, reassociate=self.reassociate, evaluator=chosen,
             promote=tuple(dict.fromkeys(self.promote)), promote_most=self.promote_most,
             timeout=self.timeout, study=self.study or STUDY,
             storage=None if self.storage is None else shown_url(self.storage),
-            weights=self.weights, rounds=self.rounds, start=self.start(kernel.program),
+            weights=self.weights, rounds=self.rounds, start=start,
             beside=self.evaluator == BOTH and "gnn" not in self.promote and there_is(where),
             board=self.deploy or self.board,
             routed=(self.routed or limits.routed is not None) and not where.tool.is_open,
@@ -310,6 +315,12 @@ def limits_of(
             raise InputError("W509", f"the limit of {name} is {shown(given)}",
                              help="it is a number, or a part of the device's like '20%'")  # fmt: skip
     return Limits(counts, max_latency)
+
+
+def _made_small(program: Program, start: Start, tool: Personality) -> tuple[str, str]:
+    """Latency, and the resource that tells designs apart."""
+    state = apply(program, Schedule(start.steps))
+    return ("latency", "lut" if all_logic(state, tool) else "dsp")
 
 
 def objectives_of(names: Sequence[str]) -> tuple[str, ...]:

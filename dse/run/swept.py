@@ -75,10 +75,10 @@ def swept(
 
     sweep = begun(folder, low, high, chosen, resume=resume)
     for period, trials in zip(sweep.periods, shares(asked.trials, len(sweep.periods)), strict=True):
-        path, at = sweep.run(period), in_time(options(period))
+        path, at = sweep.run(period), options(period)
         hearing.begins(period, trials, path)
         means = replace(at.means, trials=trials, first=handed(sweep, period))
-        of_run = plan(at)
+        of_run = in_time(plan(at))
         listening = partial(_listening, hearing, of_run, trials)
         carried = carry_out(path, of_run, means, listening, resume=resume and path.is_dir())
         hearing.ended(carried.run)
@@ -93,7 +93,7 @@ def _listening(
     return hearing.listening(plan, problem, trials)
 
 
-def in_time(asked: ExploreOptions) -> ExploreOptions:
-    """The options with time as the first objective, instead of cycles."""
-    others = [name for name in asked.objectives if name not in ("latency", "seconds")]
-    return replace(asked, objectives=("seconds", *others))
+def in_time(plan: Plan) -> Plan:
+    """The plan with time as the first objective, instead of cycles."""
+    others = [name for name in plan.objectives if name not in ("latency", "seconds")]
+    return replace(plan, objectives=("seconds", *others))
