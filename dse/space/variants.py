@@ -14,6 +14,7 @@ from dse.space.chains import in_parts
 from dse.space.contents import lowered
 from dse.space.expansion import expanded
 from dse.space.groups import MOST, groups, volumes
+from dse.space.histograms import PARTS, in_turn
 from dse.space.kept import kept, rows_kept
 from dse.space.located import located
 from dse.space.nest import Nest
@@ -97,6 +98,8 @@ def variants(
         if longer != free:
             name = f"distributed, copies for the reads of {turns} iterations"
             found.append(_variant(name, copies, longer, context))
+    for parts in PARTS if not start.structured else ():
+        found += [_variant(*structure, context) for structure in in_turn(state, free, parts)]
     return tuple(_once(found))
 
 

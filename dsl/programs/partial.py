@@ -16,6 +16,23 @@ After::
       for part in range(4):
         S0_sum: y[i] = y[i] + y_part[i, part]
 
+Where the statement assigns to an element that is data, as of a histogram, all elements that it may be have
+accumulators. Before, with ``partial_sums("S0", "i", 4)``::
+
+    for i in range(N):
+      S0: h[x[i]] = h[x[i]] + 1
+
+After::
+
+    for h_0 in range(256):
+      for part in range(4):
+        S0_init: h_part[h_0, part] = 0
+    for i in range(N):
+      S0: h_part[x[i], i % 4] = h_part[x[i], i % 4] + 1
+    for h_0 in range(256):
+      for part in range(4):
+        S0_sum: h[h_0] = h[h_0] + h_part[h_0, part]
+
 Whether that computes the same is for `polyhedral.transforms.partial_sums` to prove.
 """
 
@@ -24,11 +41,31 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from dsl.errors.errors import Span
 from dsl.expressions import typing
 from dsl.expressions.affine import Affine, And, Cond, cond_variables, negate
-from dsl.expressions.expr import Access, Binary, BinaryOp, Const, Index, Load, map_leaves
+from dsl.expressions.expr import (
+    Access,
+    Binary,
+    BinaryOp,
+    Const,
+    Index,
+    Load,
+    map_leaves,
+    stored_value,
+)
 from dsl.programs.names import unused
-from dsl.programs.program import Array, If, Loop, Node, Program, Stmt, Storage, has_statement
+from dsl.programs.program import (
+    Array,
+    If,
+    Loop,
+    Node,
+    Program,
+    Stmt,
+    Storage,
+    has_statement,
+    variables_in,
+)
 from dsl.programs.scopes import ordered_locals
 
 # Operators of which a value taken twice counts once: their accumulators start from the element.
@@ -61,6 +98,47 @@ class _Names:
     sum: str
 
 
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """What a statement may assign to.
+
+    Attributes:
+        access: an element, by loops around the statement and by those of ``loops``.
+        loops: variable and extent of each, one for a subscript that is data, outermost first.
+    """
+
+    access: Access
+    loops: tuple[tuple[str, int], ...]
+
+    def around(self, node: Node, span: Span | None) -> Node:
+        """The node, in the loops."""
+        for variable, extent in reversed(self.loops):
+            node = Loop(variable, (Affine(),), (Affine((), extent),), 1, (node,), span)
+        return node
+
+
+def elements_of(program: Program, stmt: Stmt, prefix: str, used: Collection[str]) -> Elements:
+    """Those of a statement's target, with variables for subscripts that are data.
+
+    Args:
+        program: of the statement.
+        stmt: which one.
+        prefix: of the names of the variables.
+        used: other names of variables.
+    """
+    indices: list[Affine] = []
+    loops: list[tuple[str, int]] = []
+    target = stmt.target
+    within = target.within(program.array(target.array).shape)
+    for dim, (index, extent) in enumerate(zip(target.indices, within, strict=True)):
+        if index.is_data:
+            name = unused(f"{prefix}_{dim}", used)
+            loops.append((name, extent))
+            index = Affine.of(name)
+        indices.append(index)
+    return Elements(Access(target.array, tuple(indices), target.span), tuple(loops))
+
+
 def moving_inside(stmt: Stmt, inner: Collection[Loop]) -> tuple[Loop, ...]:
     """Of the loops inside of the reduced one, those that the element moves with."""
     used = {v for index in stmt.target.indices for v in index.variables()}
@@ -89,7 +167,8 @@ def with_partials(program: Program, name: str, level: int, count: int, block: in
     array = Array(
         names.array, of.dtype, (*of.shape, count), Storage.LOCAL, False, of.scope_depth, of.span
     )
-    body = _Rewriter(names, array, stmt, level, count, block).nodes(program.body, ())
+    elements = elements_of(program, stmt, stmt.target.array, variables_in(program))
+    body = _Rewriter(names, array, stmt, elements, level, count, block).nodes(program.body, ())
     new = replace(program, arrays=(*program.arrays, array), body=body)
     return Partial(ordered_locals(new), names.array, names.init, names.sum, level)
 
@@ -109,6 +188,7 @@ class _Rewriter:
     names: _Names
     array: Array
     stmt: Stmt
+    elements: Elements
     level: int
     count: int
     block: int
@@ -134,7 +214,8 @@ class _Rewriter:
                 return (self._nest(node, around, True), loop, self._nest(node, around, False))
 
     def _accumulation(self, stmt: Stmt, loop: Loop) -> Stmt:
-        partial = self._partial(position(loop) // self.block % self.count)
+        number = position(loop) // self.block % self.count
+        partial = self._partial(stmt.target, number)
 
         def leaf(expr: Const | Load | Index) -> Const | Load | Index:
             own = isinstance(expr, Load) and expr.access.array == stmt.target.array
@@ -142,9 +223,8 @@ class _Rewriter:
 
         return replace(stmt, target=partial, value=map_leaves(stmt.value, leaf))
 
-    def _partial(self, number: Affine) -> Access:
-        target = self.stmt.target
-        return Access(self.array.name, (*target.indices, number), target.span)
+    def _partial(self, element: Access, number: Affine) -> Access:
+        return Access(self.array.name, (*element.indices, number), element.span)
 
     def _nest(self, loop: Loop, around: tuple[Loop, ...], first: bool) -> Node:
         """The loops over the elements and their accumulators, around the new statement."""
@@ -153,7 +233,8 @@ class _Rewriter:
         known = {each.var for each in (*around, *moving)}
         part = unused("part", known)
         new = self._init(part) if first else self._sum(part)
-        node: Node = Loop(part, (Affine(),), (Affine((), self.count),), 1, (new,), loop.span)
+        each_part = Loop(part, (Affine(),), (Affine((), self.count),), 1, (new,), loop.span)
+        node = self.elements.around(each_part, loop.span)
         kept = tuple(c for c in conds if cond_variables(c) <= known)
         if kept:
             node = If(kept[0] if len(kept) == 1 else And(kept), (node,))
@@ -164,27 +245,29 @@ class _Rewriter:
     def _init(self, part: str) -> Stmt:
         """``X_part[f, part] = identity``, or X[f] itself."""
         stmt, dtype = self.stmt, self.array.dtype
-        target = self._partial(Affine.of(part))
-        assert isinstance(stmt.value, Binary)
+        element = self.elements.access
+        target, value = self._partial(element, Affine.of(part)), stored_value(stmt.value)
+        assert isinstance(value, Binary)
         start: Load | Const
-        if stmt.value.op in IDEMPOTENT:
-            start = Load(stmt.target, dtype)
+        if value.op in IDEMPOTENT:
+            start = Load(element, dtype)
         else:
-            start = typing.const(1 if stmt.value.op is BinaryOp.MUL else 0, dtype)
-        text = str(stmt.target if isinstance(start, Load) else start.value)
+            start = typing.const(1 if value.op is BinaryOp.MUL else 0, dtype)
+        text = str(element if isinstance(start, Load) else start.value)
         return Stmt(self.names.init, target, start, stmt.span, f"{target} = {text}")
 
     def _sum(self, part: str) -> Stmt:
         """``X[f] = X[f] op X_part[f, part]``; what was subtracted is added up."""
-        stmt, dtype = self.stmt, self.array.dtype
-        assert isinstance(stmt.value, Binary)
-        op = BinaryOp.ADD if stmt.value.op is BinaryOp.SUB else stmt.value.op
-        partial = Load(self._partial(Affine.of(part)), dtype)
-        value = typing.binary(op, Load(stmt.target, dtype), partial, stmt.span)
-        text = f"{stmt.target} {op.value}= {partial.access}"
+        stmt, dtype, element = self.stmt, self.array.dtype, self.elements.access
+        update = stored_value(stmt.value)
+        assert isinstance(update, Binary)
+        op = BinaryOp.ADD if update.op is BinaryOp.SUB else update.op
+        partial = Load(self._partial(element, Affine.of(part)), dtype)
+        value = typing.binary(op, Load(element, dtype), partial, stmt.span)
+        text = f"{element} {op.value}= {partial.access}"
         if op in (BinaryOp.MIN, BinaryOp.MAX):
-            text = f"{stmt.target} = {op.value}({stmt.target}, {partial.access})"
-        return Stmt(self.names.sum, stmt.target, value, stmt.span, text)
+            text = f"{element} = {op.value}({element}, {partial.access})"
+        return Stmt(self.names.sum, element, value, stmt.span, text)
 
 
 def _way_to(node: Node, name: str) -> tuple[tuple[Loop, ...], tuple[Cond, ...]]:

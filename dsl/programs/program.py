@@ -156,6 +156,11 @@ def _walk(
                 pass
 
 
+def variables_in(program: Program) -> frozenset[str]:
+    """The variables of all loops of a program."""
+    return frozenset(n.var for n, _ in program.walk() if isinstance(n, Loop))
+
+
 def statements_in(node: Node) -> Iterator[Stmt]:
     """The statements of a node, in order."""
     if isinstance(node, Stmt):
@@ -170,7 +175,7 @@ def has_statement(node: Node, name: str) -> bool:
     return any(stmt.name == name for stmt in statements_in(node))
 
 
-def map_statements(node: Node, new: Callable[[Stmt], Stmt]) -> Node:
+def map_statements(node: Node, new: Callable[[Stmt], Node]) -> Node:
     """The node with each of its statements replaced, in program order."""
     match node:
         case Loop(body=body):

@@ -6,18 +6,33 @@ number of S, then U, and so on; each iteration of S must reach, through one U, t
 accumulates into in the program as it was written; and what else touches X must run before or after U
 as it runs before or after S there. All else must be as it was. That the order of the accumulation is
 free is what the step asked for.
+
+Of a statement whose element is data, what is shown is shown of the program that accumulates into all elements
+that it may be, in both: whatever is added to those that it is not, the neutral element as well.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
 from dsl.expressions import typing
-from dsl.expressions.expr import Access, Binary, BinaryOp, Const, Expr, Index, Load, map_leaves
-from dsl.programs.partial import IDEMPOTENT
-from dsl.programs.program import Array, Program, Storage
+from dsl.expressions.expr import (
+    Access,
+    Binary,
+    BinaryOp,
+    Const,
+    Expr,
+    Gather,
+    Index,
+    Load,
+    Scatter,
+    map_leaves,
+    stored_value,
+)
+from dsl.programs.partial import IDEMPOTENT, elements_of
+from dsl.programs.program import Array, Program, Storage, map_statements, variables_in
 from polyhedral.dependences.memory_order import program_order
 from polyhedral.equivalence.refutation import Refutation, source_note
 from polyhedral.equivalence.relations import instance_text
@@ -38,9 +53,10 @@ def sum_of(before: Program, after: Program) -> str:
 
 def check_partial_sums(before: Program, after: Program, name: str) -> Refutation | None:
     """Compare a program with what partial sums of one of its statements made of it."""
-    old, new = build_scop(before), build_scop(after)
+    used = variables_in(before) | variables_in(after)
+    old, new = (build_scop(_everywhere(each, name, used)) for each in (before, after))
     statement = old.statement(name)
-    text = _other_program(old, new, name)
+    text = _other_subscripts(before, after, name) or _other_program(old, new, name)
     if text is not None:
         return _refused(statement, text)
     spread = _spread(old, new, name)
@@ -78,6 +94,41 @@ def _refused(statement: Statement, text: str, note: str = "") -> Refutation:
     notes = (*((note,) if note else ()), *source_note(statement))
     text = f"partial sums of {statement.name}: {text}"
     return Refutation("W339", text, statement.stmt.span, notes)
+
+
+def _everywhere(program: Program, name: str, used: frozenset[str]) -> Program:
+    """The program with a statement for all elements that it may assign to, one after the other.
+
+    Args:
+        program: one of two.
+        name: the statement.
+        used: names of loop variables in both.
+    """
+    stmt = next(s for s in program.statements() if s.name == name)
+    value = stored_value(stmt.value)
+    if not isinstance(stmt.value, Scatter) or not isinstance(value, Binary):
+        return program
+    elements = elements_of(program, stmt, "element", used)
+
+    def one(side: Expr) -> Expr:
+        is_own = isinstance(side, Gather) and side.access == stmt.target
+        return Load(elements.access, side.dtype) if is_own else side
+
+    value = replace(value, lhs=one(value.lhs), rhs=one(value.rhs))
+    every = elements.around(replace(stmt, target=elements.access, value=value), stmt.span)
+    body = tuple(map_statements(n, lambda s: every if s is stmt else s) for n in program.body)
+    return replace(program, body=body)
+
+
+def _other_subscripts(before: Program, after: Program, name: str) -> str | None:
+    """Whether it is other data where the statement accumulates."""
+    mine, other = (
+        next(s.value for s in program.statements() if s.name == name) for program in (before, after)
+    )
+    if not isinstance(mine, Scatter):
+        return None
+    same = isinstance(other, Scatter) and other.data == mine.data
+    return None if same else "it accumulates at other subscripts"
 
 
 # ------------------------------------------------------------------------------- what is new

@@ -21,6 +21,18 @@ the local ``y_part`` may be named by later steps; `split("k", 4)` makes the inne
 the number of the accumulator, so that its bank is known. With a block of b iterations it is
 ``y_part[i, k // b % 4]``. min, max, & and | start from the element.
 
+Where it is data which element is updated, as in a histogram, all elements that may be have accumulators: of
+``h[x[i]] += 1`` (S0) ``partial_sums("S0", "i", 4)`` makes ::
+
+    for h_0 in range(256):
+      for part in range(4):
+        h_part[h_0, part] = 0                # S0_init
+    for i in range(N):
+      h_part[x[i], i % 4] += 1               # S0
+    for h_0 in range(256):
+      for part in range(4):
+        h[h_0] += h_part[h_0, part]          # S0_sum
+
 It is legal where `reassociate` is (which it implies), and where nothing else reads or writes the
 element while the loop runs.
 """
@@ -32,7 +44,7 @@ from dataclasses import replace
 import islpy as isl
 
 from dsl.errors.errors import LanguageError, ScheduleError
-from dsl.expressions.expr import Binary, BinaryOp, Scatter
+from dsl.expressions.expr import Binary, BinaryOp, stored_value
 from dsl.expressions.types import FixedType
 from dsl.programs.partial import Partial, moving_inside, with_partials
 from dsl.schedules.steps import PartialSums, Reassociate
@@ -103,11 +115,6 @@ def _check_unchanged(state: ScheduledScop, step: PartialSums) -> None:
 def _check_form(s: Statement, level: int, step: PartialSums) -> None:
     """The element stays while the loop runs, and the loops inside that move it do not know it."""
     loop, stmt = s.loops[level], s.stmt
-    if isinstance(stmt.value, Scatter):
-        text = f"{step.stmt} accumulates into another element in each iteration: that is data"
-        raise _refused(
-            step, text, help_="give the array a dimension for the parts, and add them up"
-        )
     used = {v for index in stmt.target.indices for v in index.variables()}
     if loop.var in used:
         text = f"{step.stmt} accumulates into another element in each iteration of '{loop.var}'"
@@ -121,7 +128,8 @@ def _check_form(s: Statement, level: int, step: PartialSums) -> None:
                     step,
                     f"{stmt.target} moves with '{each.var}', whose bounds depend on '{variable}'",
                 )
-    dtype, value = s.stmt.value.dtype, s.stmt.value
+    value = stored_value(s.stmt.value)
+    dtype = value.dtype
     product = isinstance(value, Binary) and value.op is BinaryOp.MUL
     if product and isinstance(dtype, FixedType) and dtype.frac != 0:
         raise _refused(step, f"products of {dtype} cannot start from 1")
@@ -151,7 +159,7 @@ def _shared(s: Statement, t: Statement, pairs: isl.Map, step: PartialSums) -> Sc
     ]
     first, second = values[: len(s.loops)], values[len(s.loops) :]
     env = dict(zip(s.variables, first, strict=True))
-    at = ", ".join(str(index.evaluate(env)) for index in s.stmt.target.indices)
+    at = ", ".join("?" if e.is_data else str(e.evaluate(env)) for e in s.stmt.target.indices)
     array = s.stmt.target.array
     element = f"{array}[{at}]" if at else array
     pair = " and ".join(f"{x.name}[{', '.join(map(str, v))}]" for x, v in ((s, first), (t, second)))
