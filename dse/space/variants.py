@@ -96,10 +96,11 @@ def variants(
     for turns in TURNS if not start.structured else ():
         copies, longer = replicated(state, free, turns)
         if longer != free:
-            name = f"distributed, copies for the reads of {turns} iterations"
-            found.append(_variant(name, copies, longer, context))
+            structure = f"distributed, copies for the reads of {turns} iterations", copies, longer
+            found += [_variant(*structure, context), *_outer(*structure, context)]
     for parts in PARTS if not start.structured else ():
-        found += [_variant(*structure, context) for structure in in_turn(state, free, parts)]
+        for structure in in_turn(state, free, parts):
+            found += [_variant(*structure, context), *_outer(*structure, context)]
     return tuple(_once(found))
 
 
