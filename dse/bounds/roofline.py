@@ -46,7 +46,7 @@ class Operations:
 def in_slices(operations: Mapping[str, Operations], dsp: int) -> tuple[int, str]:
     """The least cycles with so many DSP slices, if LUTs are plenty, and what has to be done."""
     costs = {core: (o.times, o.dsp) for core, o in operations.items() if o.dsp}
-    return _cycles(costs, dsp), _listed(costs) or "no DSP operators"
+    return _cycles(costs, dsp), _listed(costs) or "no operator that needs a slice"
 
 
 def in_logic(operations: Mapping[str, Operations], dsp: int, lut: int) -> tuple[int, str]:
