@@ -28,7 +28,7 @@ class Open(FloatType):
         return "a float"
 
 
-_OPEN = Open("f64")
+OPEN = Open("f64")
 
 
 def is_open(x: Operand) -> TypeGuard[Select]:
@@ -43,8 +43,8 @@ def open_choice(cond: Expr, then: Operand, orelse: Operand, span: Span | None) -
         return None
     if not any(isinstance(x, float) or is_open(x) for x in sides):
         return None
-    a, b = (Const(x, _OPEN) if isinstance(x, int | float) else x for x in sides)
-    return Select(cond, a, b, _OPEN, span)
+    a, b = (Const(x, OPEN) if isinstance(x, int | float) else x for x in sides)
+    return Select(cond, a, b, OPEN, span)
 
 
 Joiner = Callable[[Operand, Operand, Operand, Span | None], Operand]

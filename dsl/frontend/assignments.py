@@ -54,6 +54,7 @@ def assign(ctx: Context, node: ast.Assign, name: str | None) -> tuple[Stmt, ...]
         goal = _goal(ctx, target, found)
         _check_later(ctx, target, ctx.ahead.nodes[before:], changed)
         changed.add(goal.access.array)
+        ctx.inferred.note(goal.access.array, known[id(source)])
         goals.append((goal, assigned(ctx, found, goal.dtype, source)))
     return (*held, *(_statement(ctx, node, None, *pair) for pair in goals))
 
@@ -135,6 +136,7 @@ def _one(
     else:
         goal = writable(ctx, target)
         found = value(ctx, source)
+        ctx.inferred.note(goal.access.array, found)
     made = update(assigned(ctx, found, goal.dtype, source), goal)
     return _statement(ctx, node, name, goal, made)
 
@@ -147,7 +149,9 @@ def augmented(ctx: Context, node: ast.AugAssign, name: str | None) -> Stmt:
             target.id, ctx.span(target), ctx.request.environment.names(), bound=True
         )
     goal = writable(ctx, target)
-    found = binary(ctx, node.op, goal, value(ctx, node.value), node)
+    by = value(ctx, node.value)
+    ctx.inferred.note(goal.access.array, by, node.op)
+    found = binary(ctx, node.op, goal, by, node)
     return _statement(ctx, node, name, goal, assigned(ctx, found, goal.dtype, node))
 
 

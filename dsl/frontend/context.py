@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from dsl.errors.errors import LanguageError, Span
 from dsl.frontend.capture import Environment
+from dsl.frontend.inferred import Inferred
 from dsl.frontend.scope import Names
 from dsl.frontend.source import FunctionSource
 from dsl.kernels.kernel import Kernel
@@ -55,13 +56,15 @@ class Context:
 
     ``bound`` are the names that its function assigns, ``once`` those of them that stand for one value; ``evaluator`` says what expressions stand for
     (see `dsl.frontend.evaluate`), ``reader`` gives the nodes of a statement. ``flags`` are the names of the scalars that tell of a ``break``,
-    of loops that are not read yet. ``given`` is what expressions stand for that the front end made.
+    of loops that are not read yet. ``given`` is what expressions stand for that the front end made. ``inferred`` are the types
+    of locals that are found by reading on.
     """
 
     request: Request
     names: Names
     bound: frozenset[str]
     evaluator: Callable[[Context, ast.expr], object]
+    inferred: Inferred = field(default_factory=Inferred)
     once: frozenset[str] = frozenset()
     reader: Callable[[Context, ast.stmt], tuple[Node, ...]] | None = None
     statements: dict[str, Span | None] = field(default_factory=dict)

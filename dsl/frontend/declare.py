@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 from dsl.errors.errors import LanguageError
 from dsl.expressions import typing, values
 from dsl.expressions.affine import Affine
-from dsl.expressions.expr import Access, Const
-from dsl.expressions.types import ArrayType, ConstType, DType, IndexType, IntType, boolean
+from dsl.expressions.expr import Access
+from dsl.expressions.types import ArrayType, ConstType, DType, IndexType, IntType
 from dsl.expressions.values import Value
 from dsl.frontend.capture import describe, dtype_of
 from dsl.frontend.context import Context
+from dsl.frontend.inferred import is_of_literals
 from dsl.frontend.operands import value
 from dsl.frontend.results import result_nodes
 from dsl.frontend.source import FunctionSource, arguments_of
@@ -153,6 +154,7 @@ def declare_annotated(ctx: Context, node: ast.AnnAssign, name: str | None) -> tu
     found = None if node.value is None else value(ctx, node.value)
     span = ctx.span(target)
     array = ctx.names.declare(Array(target.id, dtype, shape, Storage.LOCAL, False, 0, span))
+    ctx.inferred.know(array.name, None)
     if found is None or node.value is None:
         return ()
     expr = values.assigned(found, dtype, ctx.span(node.value))
@@ -174,22 +176,21 @@ def _loop_names(ctx: Context, array: Array) -> Iterator[str]:
 
 
 def declare_assigned(ctx: Context, target: ast.Name, found: Value) -> tuple[Access, DType]:
-    """The first assignment ``x = value``: it declares a scalar of the value's type."""
+    """The first assignment ``x = value``: it declares a scalar of the value's type, or, of a literal, of the type that
+    is inferred (see `dsl.frontend.inferred`).
+    """
     check_name(ctx.source, target.id, "this local", target)
-    operand = values.operand(found)
-    if isinstance(operand, bool):
-        operand = Const(operand, boolean)
-    if isinstance(operand, (int, float)) or typing.is_open(operand):
-        example = "i32" if isinstance(operand, int) else "f32"
-        written = "..." if typing.is_open(operand) else operand
-        raise ctx.error(
-            "W129",
-            f"the type of '{target.id}' is not clear from a constant",
-            target,
-            f"say it: {target.id}: {example} = {written}",
-        )
-    dtype = typing.settled(operand, ctx.span(target)).dtype
-    dtype = IntType(32) if isinstance(dtype, IndexType) else dtype
-    span = ctx.span(target)
+    operand, span = values.operand(found), ctx.span(target)
+    place = (target.id, target.lineno, target.col_offset)
+    inferred = is_of_literals(found) and (
+        isinstance(operand, int | float) or typing.is_open(operand) or target.id not in ctx.once
+    )
+    if inferred:
+        dtype = ctx.inferred.declared(place, found, span)
+    else:
+        assert not isinstance(operand, int | float)
+        dtype = typing.settled(operand, span).dtype
+        dtype = IntType(32) if isinstance(dtype, IndexType) else dtype
     array = ctx.names.declare(Array(target.id, dtype, (), Storage.LOCAL, False, 0, span))
+    ctx.inferred.know(array.name, place if inferred else None)
     return Access(array.name, (), span), dtype

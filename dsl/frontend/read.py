@@ -5,6 +5,7 @@ from __future__ import annotations
 from dsl.frontend.context import Context, Request
 from dsl.frontend.declare import arguments, check_name, check_signature, results
 from dsl.frontend.evaluate import evaluate
+from dsl.frontend.inferred import Inferred
 from dsl.frontend.results import assigned_results, result_names
 from dsl.frontend.scope import Names
 from dsl.frontend.source import assigned_once
@@ -19,13 +20,19 @@ def read_kernel(request: Request) -> Program:
     Raises:
         LanguageError: what is wrong with it (see `dsl.errors.codes`), at its place.
     """
+    check_signature(request.source)
+    inferred = Inferred()
+    return inferred.settled(lambda: _read(request, inferred))
+
+
+def _read(request: Request, inferred: Inferred) -> Program:
     source = request.source
-    check_signature(source)
     outside = Context(request, Names((), ()), frozenset(), evaluate)
     returned = result_names(source.node, source.bound)
     declared = (*arguments(outside), *results(outside, returned))
     names = Names(declared, source.bound, source.arrays)
-    ctx = Context(request, names, source.bound, evaluate, assigned_once(source.node), statement)
+    once = assigned_once(source.node)
+    ctx = Context(request, names, source.bound, evaluate, inferred, once, statement)
     nodes = whole_body(ctx, assigned_results(source, returned))
     name = source.node.name
     check_name(source, name, "this kernel", source.node)

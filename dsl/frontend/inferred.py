@@ -1,0 +1,182 @@
+"""Types of locals that only say a literal at first: ``total = 0.0`` has the type of what is assigned to it further on.
+
+A kernel is read with the types that are known so far, every value that is assigned to such a local is noted, and it is
+read again until they are the same:
+
+* floats join to the widest of them, ``f32`` with ``f64`` to ``f64``;
+* integers to a signed one that holds every value, of 32 bits at least, as ``int`` has in C;
+* truth values alone are ``u1``.
+
+An update such as ``total += x[i] * w[i]`` counts by its operands: how often it runs is not looked at, so that a sum of
+``i16`` products is an ``i32``. Fixed point, whose sums need more bits than its terms, is not guessed.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import reduce
+
+from dsl.errors.errors import LanguageError, Span
+from dsl.expressions.expr import Cast, Compare, Const, Expr, Gather, Load, Select, children, walk
+from dsl.expressions.literals import literal_type
+from dsl.expressions.open_choices import OPEN, Open
+from dsl.expressions.result_types import common_float, common_type
+from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType, boolean, f32
+from dsl.expressions.values import Value, operand
+from dsl.programs.program import Program
+
+Place = tuple[str, int, int]
+"""A local by its name and by where it is first assigned; copies of a loop over constants share it."""
+
+_INT = IntType(32)
+_MOST_ROUNDS = 32
+"""Each of them finds a type of some local; the types of a kernel are few."""
+
+
+@dataclass(slots=True)
+class Inferred:
+    """The types that are known, and what this reading of the kernel notes.
+
+    Attributes:
+        types: of the places so far.
+        noted: the types that were assigned to each place in this reading.
+        spans: where the places are.
+        places: the place of each such local, by its unique name.
+    """
+
+    types: dict[Place, DType] = field(default_factory=dict)
+    noted: dict[Place, list[DType]] = field(default_factory=dict)
+    spans: dict[Place, Span] = field(default_factory=dict)
+    places: dict[str, Place] = field(default_factory=dict)
+
+    def settled(self, read: Callable[[], Program]) -> Program:
+        """What ``read`` makes of the kernel once all types are known.
+
+        Raises:
+            LanguageError: W129 the type of a local is not clear.
+        """
+        for _ in range(_MOST_ROUNDS):
+            self.noted, self.places = {}, {}
+            try:
+                program = read()
+            except LanguageError:
+                if not self._changed():
+                    self._check()
+                    raise
+                continue
+            if not self._changed():
+                self._check()
+                return program
+        raise AssertionError("types of locals are joined for ever")
+
+    def _changed(self) -> bool:
+        """Whether what this reading noted gives places other types than it was read with."""
+        grown = False
+        for place, noted in self.noted.items():
+            before = [self.types[place]] if place in self.types else []
+            found = joined([*before, *noted])
+            grown |= found is not None and [found] != before
+            if found is not None:
+                self.types[place] = found
+        return grown
+
+    def _check(self) -> None:
+        for place, noted in self.noted.items():
+            if joined(noted) is None:
+                name = place[0]
+                fixed = any(isinstance(t, FixedType) for t in noted)
+                what = "fixed point, of unknown bits" if fixed else "a float, of unknown bits"
+                raise LanguageError(
+                    "W129",
+                    f"the type of '{name}' is not clear: it is {what}",
+                    span=self.spans[place],
+                    help=f"say it: {name}: {'fixed[32, 16]' if fixed else 'f32'} = ...",
+                )
+
+    def declared(self, place: Place, first: Value, span: Span) -> DType:
+        """The type of a local whose first value is of literals: as far as it is known, else one to go on with."""
+        self.spans[place] = span
+        noted = self.noted.setdefault(place, [])
+        noted += self._contributions(first)
+        return self.types.get(place) or joined(noted) or f32
+
+    def know(self, array: str, place: Place | None) -> None:
+        """Note which local a unique name is; None of one whose type is known."""
+        if place is None:
+            self.places.pop(array, None)
+        else:
+            self.places[array] = place
+
+    def note(self, array: str, value: Value, op: ast.operator | None = None) -> None:
+        """Note a value that is assigned to a local, or, of an update by ``op``, what it is updated by."""
+        place = self.places.get(array)
+        if place is None:
+            return
+        self.noted[place] += self._contributions(value)
+        if op is not None and not isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor):
+            self.noted[place].append(_INT)
+
+    def _contributions(self, value: Value) -> Iterator[DType]:
+        """The types that a value contributes to that of the local that it is assigned to."""
+        found = operand(value)
+        if isinstance(found, bool):
+            yield boolean
+        elif isinstance(found, int):
+            yield from (literal_type(found), _INT)
+        elif isinstance(found, float):
+            yield OPEN
+        elif is_of_literals(found):
+            yield found.dtype
+            yield found.dtype if isinstance(found.dtype, FloatType) else _INT
+        else:
+            yield from self._of(found)
+
+    def _of(self, value: Expr) -> Iterator[DType]:
+        """Of data: its type; where such a local is in it, the types of what it is computed of."""
+        if not any(isinstance(e, Load) and e.access.array in self.places for e in walk(value)):
+            is_float = isinstance(value, Const) and isinstance(value.dtype, FloatType)
+            yield OPEN if is_float else value.dtype
+            return
+        match value:
+            case Load(access=access):
+                yield from self._of_place(self.places[access.array])
+            case Cast(dtype=dtype, span=span) if span is not None:
+                yield dtype
+            case Gather() | Compare():
+                yield value.dtype
+            case Select(then=then, orelse=orelse):
+                yield from self._contributions(then)
+                yield from self._contributions(orelse)
+            case _:
+                if value.dtype != boolean:
+                    yield _INT
+                for part in children(value):
+                    yield from self._of(part)
+
+    def _of_place(self, place: Place) -> Iterator[DType]:
+        if place in self.types:
+            yield self.types[place]
+
+
+def is_of_literals(value: Value) -> bool:
+    """Whether a value is a literal, or a choice between literals: its type says nothing of what a local is for."""
+    found = operand(value)
+    if isinstance(found, Select):
+        return is_of_literals(found.then) and is_of_literals(found.orelse)
+    return isinstance(found, int | float | Const)
+
+
+def joined(types: list[DType]) -> DType | None:
+    """The type that holds values of all of these types; None where that is not clear."""
+    known = [_INT if isinstance(t, IndexType) else t for t in types]
+    if not known or any(isinstance(t, FixedType) for t in known):
+        return None
+    floats = [t for t in known if isinstance(t, FloatType)]
+    if floats:
+        sure = [t for t in floats if not isinstance(t, Open)]
+        return reduce(common_float, sure) if sure else None
+    if all(t == boolean for t in known):
+        return boolean
+    return reduce(common_type, known, _INT)
