@@ -4,7 +4,7 @@ from __future__ import annotations
 
 CODES: dict[str, str] = {
     "W101": "the source of the function cannot be had",
-    "W102": "not a plain function: defaults, *args, a result type, async, a generator",
+    "W102": "not a plain function: defaults of arrays, *args, a result type, async, a generator",
     "W103": "an argument without a type, or with something that is no type",
     "W104": "a statement that is not in the language",
     "W105": "an expression that is not in the language",

@@ -17,6 +17,7 @@ from dsl.frontend.declare import check_name, declare_assigned
 from dsl.frontend.evaluate import binary
 from dsl.frontend.operands import example_access, value
 from dsl.frontend.scope import LoopName
+from dsl.frontend.slices import view_of
 from dsl.frontend.subscript import element_of
 from dsl.programs.program import Array, Node, Stmt, statements_in
 
@@ -84,11 +85,20 @@ def _pairs(ctx: Context, target: ast.expr, source: ast.expr) -> list[tuple[ast.e
 
 
 def _bound(ctx: Context, target: ast.expr, source: ast.expr) -> bool:
-    """Whether the target is a name that stands for a number, or an affine expression, from here on.
+    """Whether the target is a name that stands for a number, an affine expression, or a part of an array from here on.
 
-    It is no local then: ``r = 2 * i + p`` leaves ``x[r]`` the affine access that it is.
+    It is no local then: ``r = 2 * i + p`` leaves ``x[r]`` the affine access that it is, and ``row = A[i]`` is no copy.
     """
-    if not isinstance(target, ast.Name) or target.id not in ctx.once or ctx.names.find(target.id):
+    if not isinstance(target, ast.Name) or ctx.names.find(target.id):
+        return False
+    if target.id in ctx.plain and (view := view_of(ctx, source)) is not None:
+        if not ctx.names.can_bind(target.id):
+            message = f"'{target.id}' is the name of another array in what is around this loop"
+            raise ctx.error("W134", message, target, "give the part of the array another name")
+        check_name(ctx.source, target.id, "this part of an array", target)
+        ctx.names.bind(target.id, view)
+        return True
+    if target.id not in ctx.once:
         return False
     found = ctx.evaluate(source)
     if isinstance(found, bool) or not (is_number(found) or isinstance(found, Affine)):

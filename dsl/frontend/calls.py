@@ -14,11 +14,15 @@ from dsl.expressions.intrinsics import INTRINSICS, Intrinsic, intrinsic_of
 from dsl.expressions.numeric import convert
 from dsl.expressions.types import ArrayType, DType, FixedType
 from dsl.expressions.values import Value
+from dsl.frontend.array_totals import total
 from dsl.frontend.capture import describe, dtype_of, is_number, numpy_type
 from dsl.frontend.context import Context
 from dsl.frontend.inlining import call_value
+from dsl.frontend.numpy_calls import converted, named_operator
 from dsl.frontend.operands import as_value, value
+from dsl.frontend.parts import part_of
 from dsl.frontend.reductions import is_reduction, reduction
+from dsl.frontend.slices import view_of
 from dsl.frontend.unsupported import CALLS
 from dsl.kernels.kernel import Kernel
 from dsl.programs.program import Array
@@ -36,6 +40,10 @@ _EXTREMA = {"min": BinaryOp.MIN, "max": BinaryOp.MAX}
 
 def call(ctx: Context, node: ast.Call) -> object:
     """The value of a call."""
+    of_loops = total(ctx, node)
+    if of_loops is not None:
+        found = ctx.ahead.known[node] = ctx.evaluate(of_loops)
+        return found
     function = _callee(ctx, node.func)
     dtype = dtype_of(function) or numpy_type(function)
     if dtype is not None:
@@ -62,6 +70,11 @@ def call(ctx: Context, node: ast.Call) -> object:
         return reduction(ctx, getattr(function, "__name__", ""), node)
     if function is divmod:
         return _divmod(ctx, node)
+    operator = named_operator(ctx, function, node)
+    if operator is None:
+        operator = converted(ctx, function, node)
+    if operator is not None:
+        return operator
     if function in (len, int, float, bool, ord):
         return _constant_call(ctx, function, node)
     if function is Fraction:
@@ -160,10 +173,11 @@ def _constant_call(ctx: Context, function: object, node: ast.Call) -> Value:
     name = getattr(function, "__name__", "")
     if len(node.args) != 1 or node.keywords:
         raise ctx.error("W150", f"{name}() takes 1 argument", node)
-    found = ctx.evaluate(node.args[0])
+    view = view_of(ctx, node.args[0])
+    found = ctx.evaluate(node.args[0]) if view is None else view
     if function is len:
-        if isinstance(found, Array):
-            return found.shape[0]
+        if (part := part_of(ctx, found)) is not None:
+            return part[1].shape[0]
         if isinstance(found, Sized):
             return len(found)
     elif function is ord:

@@ -31,6 +31,7 @@ class Request:
     overrides: Mapping[str, object]
     module: Mapping[str, object]
     building: tuple[Kernel, ...]
+    defaults: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -54,7 +55,8 @@ class Ahead:
 class Context:
     """The state of reading one kernel.
 
-    ``bound`` are the names that its function assigns, ``once`` those of them that stand for one value; ``evaluator`` says what expressions stand for
+    ``bound`` are the names that its function assigns, ``once`` those of them that stand for one value, ``plain`` those
+    that no condition decides on; ``evaluator`` says what expressions stand for
     (see `dsl.frontend.evaluate`), ``reader`` gives the nodes of a statement. ``flags`` are the names of the scalars that tell of a ``break``,
     of loops that are not read yet. ``given`` is what expressions stand for that the front end made. ``inferred`` are the types
     of locals that are found by reading on.
@@ -66,6 +68,7 @@ class Context:
     evaluator: Callable[[Context, ast.expr], object]
     inferred: Inferred = field(default_factory=Inferred)
     once: frozenset[str] = frozenset()
+    plain: frozenset[str] = frozenset()
     reader: Callable[[Context, ast.stmt], tuple[Node, ...]] | None = None
     statements: dict[str, Span | None] = field(default_factory=dict)
     flags: dict[ast.For, str] = field(default_factory=dict)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from dsl.errors.errors import LanguageError
 from dsl.expressions import typing, values
@@ -11,7 +11,7 @@ from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access
 from dsl.expressions.types import ArrayType, ConstType, DType, IndexType, IntType
 from dsl.expressions.values import Value
-from dsl.frontend.capture import describe, dtype_of
+from dsl.frontend.capture import describe, dtype_of, is_number
 from dsl.frontend.context import Context
 from dsl.frontend.inferred import is_of_literals
 from dsl.frontend.operands import value
@@ -45,10 +45,6 @@ def check_signature(source: FunctionSource) -> None:
         star = args.vararg or args.kwarg
         assert star is not None
         problem = ("'*' arguments are", star, "list the arguments one by one")
-    elif args.kwonlyargs:
-        problem = ("keyword-only arguments are", args.kwonlyargs[0], "remove the '*'")
-    elif args.defaults:
-        problem = ("default values are", args.defaults[0], "capture the constant by its name")
     if problem is not None:
         what, where, instead = problem
         raise LanguageError(
@@ -57,6 +53,18 @@ def check_signature(source: FunctionSource) -> None:
             span=source.span(where),
             help=instead,
         )
+
+
+def check_defaults(declared: Sequence[Array], defaults: Mapping[str, object]) -> None:
+    """Refuse default values of arrays, and what is no number (W102)."""
+    for array in declared:
+        if array.name in defaults and (array.shape or not is_number(defaults[array.name])):
+            raise LanguageError(
+                "W102",
+                f"the argument '{array.name}' has a default value, which a scalar only can have, a number",
+                span=array.span,
+                help="leave the default value out",
+            )
 
 
 def arguments(ctx: Context) -> Iterator[Array]:
@@ -192,5 +200,5 @@ def declare_assigned(ctx: Context, target: ast.Name, found: Value) -> tuple[Acce
         dtype = typing.settled(operand, span).dtype
         dtype = IntType(32) if isinstance(dtype, IndexType) else dtype
     array = ctx.names.declare(Array(target.id, dtype, (), Storage.LOCAL, False, 0, span))
-    ctx.inferred.know(array.name, place if inferred else None)
+    ctx.inferred.know(array.name, place if inferred else None, found)
     return Access(array.name, (), span), dtype

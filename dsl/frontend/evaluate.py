@@ -7,6 +7,7 @@ any other captured object: a type, a module, a table, a function.
 from __future__ import annotations
 
 import ast
+import math
 import types
 from fractions import Fraction
 from typing import Any
@@ -19,13 +20,18 @@ from dsl.expressions.result_types import require_truth
 from dsl.expressions.types import boolean
 from dsl.expressions.values import Value
 from dsl.frontend import fold
+from dsl.frontend.array_totals import total
 from dsl.frontend.calls import call
 from dsl.frontend.capture import MISSING, describe, is_number
 from dsl.frontend.context import Context
 from dsl.frontend.operands import as_value, bounded, value
+from dsl.frontend.parts import part_of
 from dsl.frontend.scope import LoopName
+from dsl.frontend.slices import view_of
 from dsl.frontend.subscript import subscript
+from dsl.frontend.trip_bounds import most_iterations
 from dsl.frontend.unsupported import EXPRESSIONS
+from dsl.frontend.whiles import Most
 from dsl.programs.program import Array
 
 BINARY_OPS: dict[type[ast.operator], BinaryOp] = {
@@ -69,10 +75,15 @@ def evaluate(ctx: Context, node: ast.expr) -> object:
         LanguageError: it is not of the language, a name is unknown, the types do not fit.
     """
     match node:
+        case Most():
+            return most_iterations(ctx, node)
         case ast.Constant():
             return _constant(ctx, node)
         case ast.Name():
             return _name(ctx, node)
+        case ast.BinOp(op=ast.MatMult()) if (of_loops := total(ctx, node)) is not None:
+            found = ctx.ahead.known[node] = ctx.evaluate(of_loops)
+            return found
         case ast.BinOp():
             a, b = value(ctx, node.left), value(ctx, node.right)
             return binary(ctx, node.op, a, b, node)
@@ -110,8 +121,8 @@ def binary(ctx: Context, op: ast.operator, a: Value, b: Value, node: ast.expr | 
         return typing.power(values.operand(a), b, ctx.span(node))
     known = BINARY_OPS.get(type(op))
     if known is None:
-        instead = "write the loops over the elements"
-        raise ctx.error("W105", "'@' is not supported in a kernel", node, instead)
+        instead = "its operands are arrays, or parts of arrays"
+        raise ctx.error("W105", "'@' of numbers is not supported in a kernel", node, instead)
     if known in (BinaryOp.SHL, BinaryOp.SHR) and isinstance(b, Affine):
         return values.shift(known, a, b, b.interval(ctx.names.ranges()), ctx.span(node))
     return values.binary(known, a, b, ctx.span(node))
@@ -161,10 +172,12 @@ def _name(ctx: Context, node: ast.Name) -> object:
 
 
 def _attribute(ctx: Context, node: ast.Attribute) -> object:
-    base = evaluate(ctx, node.value)
+    view = view_of(ctx, node.value)
+    base = ctx.evaluate(node.value) if view is None else view
     text = ctx.source.text(node)
-    if isinstance(base, Array):
-        known = {"shape": base.shape, "ndim": len(base.shape), "dtype": base.dtype}
+    if (part := part_of(ctx, base)) is not None:
+        shape, dtype = part[1].shape, part[1].dtype
+        known = {"shape": shape, "ndim": len(shape), "size": math.prod(shape), "dtype": dtype}
         if node.attr in known:
             return known[node.attr]
         message = f"an array of a kernel has no attribute '{node.attr}'"

@@ -56,7 +56,12 @@ class FunctionKernel(Kernel):
         if self._program is None:
             module = self.function.__globals__
             request = Request(
-                self.source, self._environment(), self.overrides, module, (*building, self)
+                self.source,
+                self._environment(),
+                self.overrides,
+                module,
+                (*building, self),
+                self.defaults,
             )
             self._program = read_kernel(request)
         return self._program
@@ -68,6 +73,15 @@ class FunctionKernel(Kernel):
     def results(self) -> int:
         """See `Kernel.results`."""
         return len(result_nodes(self.source.node))
+
+    @property
+    def defaults(self) -> Mapping[str, object]:
+        """See `Kernel.defaults`; those that Python has for the function."""
+        code, values = self.function.__code__, self.function.__defaults__ or ()
+        positional = code.co_varnames[: code.co_argcount]
+        named = dict(zip(positional[len(positional) - len(values) :], values, strict=True))
+        every = {**named, **(self.function.__kwdefaults__ or {})}
+        return {name: plain(found) for name, found in every.items()}
 
     def captured(self) -> frozenset[str]:
         """The names that the kernel, and those of its module that it calls, read from outside."""

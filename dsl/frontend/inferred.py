@@ -44,12 +44,14 @@ class Inferred:
         noted: the types that were assigned to each place in this reading.
         spans: where the places are.
         places: the place of each such local, by its unique name.
+        derived: what other locals contribute whose first value is computed of such ones.
     """
 
     types: dict[Place, DType] = field(default_factory=dict)
     noted: dict[Place, list[DType]] = field(default_factory=dict)
     spans: dict[Place, Span] = field(default_factory=dict)
     places: dict[str, Place] = field(default_factory=dict)
+    derived: dict[str, list[DType]] = field(default_factory=dict)
 
     def settled(self, read: Callable[[], Program]) -> Program:
         """What ``read`` makes of the kernel once all types are known.
@@ -58,7 +60,7 @@ class Inferred:
             LanguageError: W129 the type of a local is not clear.
         """
         for _ in range(_MOST_ROUNDS):
-            self.noted, self.places = {}, {}
+            self.noted, self.places, self.derived = {}, {}, {}
             try:
                 program = read()
             except LanguageError:
@@ -102,12 +104,21 @@ class Inferred:
         noted += self._contributions(first)
         return self.types.get(place) or joined(noted) or f32
 
-    def know(self, array: str, place: Place | None) -> None:
-        """Note which local a unique name is; None of one whose type is known."""
-        if place is None:
-            self.places.pop(array, None)
-        else:
+    def know(self, array: str, place: Place | None, first: Value | None = None) -> None:
+        """Note which local a unique name is; None of one whose type is known, that of its ``first`` value."""
+        self.places.pop(array, None)
+        self.derived.pop(array, None)
+        if place is not None:
             self.places[array] = place
+        elif first is not None:
+            found = operand(first)
+            if not isinstance(found, int | float) and self._depends(found):
+                self.derived[array] = [*self._of(found)]
+
+    def _depends(self, value: Expr) -> bool:
+        """Whether such a local is in a value, or one whose type follows from it."""
+        arrays = (e.access.array for e in walk(value) if isinstance(e, Load | Gather))
+        return any(a in self.places or a in self.derived for a in arrays)
 
     def note(self, array: str, value: Value, op: ast.operator | None = None) -> None:
         """Note a value that is assigned to a local, or, of an update by ``op``, what it is updated by."""
@@ -135,13 +146,15 @@ class Inferred:
 
     def _of(self, value: Expr) -> Iterator[DType]:
         """Of data: its type; where such a local is in it, the types of what it is computed of."""
-        if not any(isinstance(e, Load) and e.access.array in self.places for e in walk(value)):
+        if not self._depends(value):
             is_float = isinstance(value, Const) and isinstance(value.dtype, FloatType)
             yield OPEN if is_float else value.dtype
             return
         match value:
-            case Load(access=access):
+            case Load(access=access) | Gather(access=access) if access.array in self.places:
                 yield from self._of_place(self.places[access.array])
+            case Load(access=access) if access.array in self.derived:
+                yield from self.derived[access.array]
             case Cast(dtype=dtype, span=span) if span is not None:
                 yield dtype
             case Gather() | Compare():
@@ -179,4 +192,4 @@ def joined(types: list[DType]) -> DType | None:
         return reduce(common_float, sure) if sure else None
     if all(t == boolean for t in known):
         return boolean
-    return reduce(common_type, known, _INT)
+    return reduce(lambda a, b: common_type(a, b), [_INT, *known])

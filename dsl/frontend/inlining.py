@@ -14,7 +14,8 @@ from dsl.expressions.values import Value
 from dsl.frontend.ahead import put_ahead
 from dsl.frontend.context import Context
 from dsl.frontend.operands import value
-from dsl.frontend.slices import type_of, view_of
+from dsl.frontend.parts import type_of
+from dsl.frontend.slices import view_of
 from dsl.kernels.kernel import Kernel
 from dsl.programs.inline import Names, Slice, View, inlined, inlined_locals
 from dsl.programs.program import Array, Loop, Node, Program, Stmt, Storage, statements_in
@@ -32,7 +33,7 @@ def call_kernel(ctx: Context, node: ast.Call) -> tuple[Node, ...] | None:
     if not isinstance(callee, Kernel):
         return None
     program = _program(ctx, callee, node)
-    return _Call(ctx, program, node, callee.results).nodes()
+    return _Call(ctx, program, node, callee).nodes()
 
 
 def call_value(ctx: Context, callee: Kernel, node: ast.Call) -> Expr | tuple[Expr, ...]:
@@ -42,7 +43,7 @@ def call_value(ctx: Context, callee: Kernel, node: ast.Call) -> Expr | tuple[Exp
         LanguageError: W150 to W154 as of `call_kernel`; W153 where what it does would not be done when
             Python does it.
     """
-    call = _Call(ctx, _program(ctx, callee, node), node, callee.results)
+    call = _Call(ctx, _program(ctx, callee, node), node, callee)
     nodes = call.nodes()
     written = {s.target.array for n in nodes for s in statements_in(n)} - {
         a.name for a in ctx.names.locals[call.first :]
@@ -77,7 +78,9 @@ def _program(ctx: Context, callee: Kernel, node: ast.Call) -> Program:
 class _Call:
     """One call: the names that the callee's arrays, loops and statements get here."""
 
-    def __init__(self, ctx: Context, callee: Program, node: ast.Call, results: int) -> None:
+    def __init__(self, ctx: Context, callee: Program, node: ast.Call, kernel: Kernel) -> None:
+        results = kernel.results
+        self._defaults = kernel.defaults
         self._ctx = ctx
         self._callee = callee
         self._node = node
@@ -131,7 +134,11 @@ class _Call:
                     message = f"'{name}' of '{callee.name}' is given twice"
                 raise ctx.error("W150", message, keyword, did_you_mean(name, known))
             passed[keyword.arg] = keyword.value
-        count = len(node.args) + len(node.keywords)
+        for name in formal.keys() - passed.keys():
+            if name in self._defaults:
+                passed[name] = ast.copy_location(ast.Constant(0), node)
+                ctx.given[passed[name]] = self._defaults[name]
+        count = max(len(node.args) + len(node.keywords), len(passed))
         if count != len(formal):
             wanted = "1 argument" if len(formal) == 1 else f"{len(formal)} arguments"
             message = f"'{callee.name}' takes {wanted}, not {count}"

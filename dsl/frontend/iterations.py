@@ -27,8 +27,9 @@ from dsl.expressions.affine import Affine
 from dsl.expressions.values import plain
 from dsl.frontend.capture import is_number
 from dsl.frontend.context import Context
-from dsl.frontend.slices import type_of, view_of
-from dsl.programs.inline import Slice
+from dsl.frontend.parts import type_of, within
+from dsl.frontend.slices import view_of
+from dsl.programs.inline import Slice, View
 from dsl.programs.program import Array
 
 Node = TypeVar("Node", bound=ast.AST)
@@ -135,15 +136,27 @@ class _Iteration:
                 f"a loop runs over range(...), weft.grid(...) or arrays, not over {text}", of
             )
         shape = type_of(view, array).shape
-        if len(shape) != 1:
-            text = f"{ctx.source.text(of)} has {len(shape)} dimensions, and a loop runs over one"
-            raise self._refused(text, of)
-        indices = [d.start + place * d.step if isinstance(d, Slice) else d for d in view.dims]
-        base = of
-        while isinstance(base, ast.Subscript):
-            base = base.value
+        yield from ((t, e, shape[0]) for t, e in self._elements(target, view, place, shape))
+
+    def _elements(
+        self, target: ast.expr, view: View, place: Affine, shape: tuple[int, ...]
+    ) -> Iterator[tuple[ast.expr, ast.expr]]:
+        """A target with the element, or the row, at a place; several of which each is an element of the row."""
+        base = self._known(self._ctx.names.array(view.array), ast.Name(view.array, ast.Load()))
+        if isinstance(target, ast.Tuple) and len(shape) == 2 and len(target.elts) == shape[1]:
+            for n, part in enumerate(target.elts):
+                at = view.placed((place, Affine.of(n)))
+                subscripts = self._at(ast.Tuple([self._known(i) for i in at], ast.Load()))
+                yield part, self._at(ast.Subscript(base, subscripts, ast.Load()))
+            return
+        rest = [Slice(Affine(), extent) for extent in shape[1:]]
+        part_ = within(view, [place, *rest])
+        if rest:
+            yield target, self._known(part_, ast.Name(view.array, ast.Load()))
+            return
+        indices = [d for d in part_.dims if isinstance(d, Affine)]
         subscripts = self._at(ast.Tuple([self._known(i) for i in indices], ast.Load()))
-        yield target, self._at(ast.Subscript(base, subscripts, ast.Load())), shape[0]
+        yield target, self._at(ast.Subscript(base, subscripts, ast.Load()))
 
     def backwards(self, call: ast.Call) -> ast.For | Copies:
         """``for i in reversed(range(a, b))``, ``for v in reversed(x)``."""
@@ -208,11 +221,11 @@ class _Iteration:
         """``node - 1``."""
         return ast.copy_location(ast.BinOp(node, ast.Sub(), self._known(1)), node)
 
-    def _known(self, value: object) -> ast.expr:
+    def _known(self, value: object, node: ast.expr | None = None) -> ast.expr:
         """An expression that stands for that."""
-        node: ast.expr = self._at(ast.Constant(0))
-        self._ctx.given[node] = value
-        return node
+        made: ast.expr = self._at(node or ast.Constant(0))
+        self._ctx.given[made] = value
+        return made
 
     def _at(self, node: Node) -> Node:
         return ast.copy_location(node, self._node.iter)

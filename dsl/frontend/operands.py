@@ -10,6 +10,7 @@ from dsl.expressions.expr import Expr
 from dsl.expressions.values import MAX_BITS, Value
 from dsl.frontend.capture import describe, is_dtype
 from dsl.frontend.context import Context
+from dsl.programs.inline import View
 from dsl.programs.program import Array
 
 
@@ -34,6 +35,10 @@ def as_value(ctx: Context, node: ast.expr, found: object) -> Value:
             )
     if isinstance(found, Expr):
         return found
+    if isinstance(found, View):
+        text = ctx.source.text(node)
+        message = f"{text} is a part of '{found.array}', not one element"
+        raise ctx.error("W142", message, node, f"write one of its elements: {text}[i]")
     what = describe(found)
     instead = "captured names are numbers, tables of numbers that are indexed, types and kernels"
     if is_dtype(found):

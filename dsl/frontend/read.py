@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dsl.frontend.context import Context, Request
-from dsl.frontend.declare import arguments, check_name, check_signature, results
+from dsl.frontend.declare import arguments, check_defaults, check_name, check_signature, results
 from dsl.frontend.evaluate import evaluate
 from dsl.frontend.inferred import Inferred
 from dsl.frontend.results import assigned_results, result_names
 from dsl.frontend.scope import Names
-from dsl.frontend.source import assigned_once
+from dsl.frontend.source import assigned_once, assigned_plainly
 from dsl.frontend.statements import statement, whole_body
 from dsl.programs.program import Program
 from dsl.programs.scopes import ordered_locals
@@ -30,9 +30,10 @@ def _read(request: Request, inferred: Inferred) -> Program:
     outside = Context(request, Names((), ()), frozenset(), evaluate)
     returned = result_names(source.node, source.bound)
     declared = (*arguments(outside), *results(outside, returned))
+    check_defaults(declared, request.defaults)
     names = Names(declared, source.bound, source.arrays)
-    once = assigned_once(source.node)
-    ctx = Context(request, names, source.bound, evaluate, inferred, once, statement)
+    once, plain = assigned_once(source.node), assigned_plainly(source.node)
+    ctx = Context(request, names, source.bound, evaluate, inferred, once, plain, statement)
     nodes = whole_body(ctx, assigned_results(source, returned))
     name = source.node.name
     check_name(source, name, "this kernel", source.node)

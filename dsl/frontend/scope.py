@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from dsl.errors.errors import LanguageError, Span, did_you_mean
 from dsl.expressions.types import DType, int_type_named
+from dsl.programs.inline import View
 from dsl.programs.program import Array, Storage
 
 
@@ -64,6 +65,7 @@ class Names:
         self._arrays = dict(self._scopes[0].arrays)
         self.arguments = frozenset(self._scopes[0].arrays)
         self.locals: list[Array] = []
+        self._copied: list[dict[str, object]] = []
 
     @property
     def depth(self) -> int:
@@ -98,6 +100,18 @@ class Names:
         """Let a name stand for a number in the innermost scope."""
         self._scopes[-1].constants[name] = number
 
+    def can_bind(self, name: str) -> bool:
+        """Whether a name may stand for a part of an array from here on: it stands for none in what is around, which the
+        next iteration would begin with.
+        """
+        outside = [s.constants for s in self._scopes[:-1]] + self._copied
+        return not any(name in constants for constants in outside)
+
+    def has_parts(self, array: str) -> bool:
+        """Whether a name stands for a part of the array of that unique name, or for all of it."""
+        bound = (found for s in self._scopes for found in s.constants.values())
+        return any(isinstance(found, View) and found.array == array for found in bound)
+
     @contextmanager
     def copy(self, constants: Mapping[str, object], what: str, span: Span) -> Iterator[None]:
         """A copy of the body of a loop over constants: what it declares ends with it, as the constants do.
@@ -116,9 +130,11 @@ class Names:
         scope = self._scopes[-1]
         arrays, before = dict(scope.arrays), dict(scope.constants)
         scope.constants.update(constants)
+        self._copied.append(before)
         try:
             yield
         finally:
+            self._copied.pop()
             for name in scope.arrays.keys() - arrays.keys():
                 self._ended[name] = Ended(what, scope.arrays.pop(name).span, is_loop=False)
             scope.constants = before

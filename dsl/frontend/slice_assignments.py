@@ -16,14 +16,14 @@ reads other elements of what is assigned.
 from __future__ import annotations
 
 import ast
-import copy
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
 from dsl.expressions.affine import Affine
+from dsl.frontend.array_exprs import ArrayExprs, broadcast, spread
 from dsl.frontend.context import Context
-from dsl.frontend.slices import type_of, view_of
+from dsl.frontend.parts import type_of
+from dsl.frontend.slices import view_of
 from dsl.programs.inline import Slice, View
 from dsl.programs.program import Array
 
@@ -49,11 +49,7 @@ def element_loops(ctx: Context, node: ast.stmt) -> tuple[ast.stmt, ...] | None:
     if view is None or not isinstance(array, Array):
         return None
     shape = type_of(view, array).shape
-    names = [
-        ctx.names.unique_loop(f"{array.name}_{'ijklmnopq'[d % 9]}", ctx.names.loops())
-        for d in range(len(shape))
-    ]
-    return _Elements(ctx, node, view, tuple(names), shape).statements(array, value, op)
+    return _Elements(ctx, node, view, ArrayExprs(ctx, node), shape).statements(array, value, op)
 
 
 def _whole(target: ast.Subscript | ast.Name) -> ast.Subscript | ast.Name:
@@ -73,100 +69,48 @@ class _Elements:
     ctx: Context
     node: ast.stmt
     view: View
-    names: tuple[str, ...]
+    exprs: ArrayExprs
     shape: tuple[int, ...]
 
     def statements(
         self, array: Array, value: ast.expr, op: ast.operator | None
     ) -> tuple[ast.stmt, ...]:
-        goal = self._element(self.view, ast.Store())
-        is_copied = self._reads_others(value)
+        exprs = self.exprs
+        names = [
+            exprs.loop_name(f"{array.name}_{'ijklmnopq'[d % 9]}") for d in range(len(self.shape))
+        ]
+        at = [Affine.of(name) for name in names]
+        found = exprs.of(value)
+        if found is not None and broadcast(found.shape, self.shape) != self.shape:
+            message = f"{self.ctx.source.text(value)} has the shape {found.shape}, and is assigned to one of {self.shape}"
+            raise self.ctx.error("W142", message, value, "as many elements on both sides, or one")
+        if found is None:
+            exprs.note(value)
+        own = 0 if found is None or found.shape != self.shape else found.own.count(self.view)
+        is_copied = exprs.refers_to(value, self.view.array) > own
+        new = exprs.settled(value) if found is None else spread(found, at)
         if op is not None:
-            old = self._element(self.view, ast.Load())
-            value = self._at(ast.BinOp(old, op, value))
-        new = self._of_elements(value)
+            new = self._at(ast.BinOp(exprs.element(self.view, at), op, new))
+        goal = exprs.element(self.view, at, ast.Store())
         if not is_copied:
-            return (self._loops(ast.Assign([goal], new)),)
+            return (self._loops(ast.Assign([goal], new), names),)
         ctx = self.ctx
         held = ctx.names.made_array(
             f"{array.name}_held", array.dtype, self.shape, ctx.span(self.node)
         )
         whole = View(held.name, tuple(Slice(Affine(), n) for n in self.shape))
         return (
-            self._loops(ast.Assign([self._element(whole, ast.Store())], new)),
-            self._loops(ast.Assign([goal], self._element(whole, ast.Load()))),
+            self._loops(ast.Assign([exprs.element(whole, at, ast.Store())], new), names),
+            self._loops(ast.Assign([goal], exprs.element(whole, at)), names),
         )
 
-    def _loops(self, inside: ast.stmt) -> ast.stmt:
+    def _loops(self, inside: ast.stmt, names: list[str]) -> ast.stmt:
         inside = self._at(inside)
-        for name, extent in reversed(list(zip(self.names, self.shape, strict=True))):
-            call = self._at(ast.Call(self._given(range), [self._given(extent)], []))
+        for name, extent in reversed(list(zip(names, self.shape, strict=True))):
+            call = self._at(ast.Call(self.exprs.given(range), [self.exprs.given(extent)], []))
             target = self._at(ast.Name(name, ast.Store()))
             inside = self._at(ast.For(target, call, [inside], []))
         return inside
 
-    def _of_elements(self, node: ast.expr) -> ast.expr:
-        """An element of what is computed for all of them."""
-        view = view_of(self.ctx, node)
-        if view is not None:
-            return self._element(view, ast.Load(), node)
-        if isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare | ast.IfExp | ast.BoolOp) or (
-            isinstance(node, ast.Call) and self._is_elementwise(node)
-        ):
-            made = copy.copy(node)
-            for name, field in ast.iter_fields(node):
-                if isinstance(field, ast.expr):
-                    setattr(made, name, self._of_elements(field))
-                elif isinstance(field, list) and name != "ops":
-                    parts = [self._of_elements(f) if isinstance(f, ast.expr) else f for f in field]
-                    setattr(made, name, parts)
-            return made
-        return node
-
-    def _is_elementwise(self, call: ast.Call) -> bool:
-        """Whether a function is of elements: all but ``len``, and those that make one number of an array."""
-        function = self.ctx.evaluate(call.func)
-        return function not in (len, sum, any, all) and (
-            len(call.args) > 1 or function not in (min, max)
-        )
-
-    def _reads_others(self, value: ast.expr) -> bool:
-        """Whether the value reads what is assigned, but for the element in the place of each."""
-        if (view := view_of(self.ctx, value)) is not None:
-            return view.array == self.view.array and view.dims != self.view.dims
-        if isinstance(value, ast.Subscript):  # one element, which is the same for all
-            base = value.value
-            while isinstance(base, ast.Subscript):
-                base = base.value
-            if (whole := view_of(self.ctx, base)) is not None and whole.array == self.view.array:
-                return True
-        return any(self._reads_others(n) for n in _parts(value))
-
-    def _element(self, view: View, use: ast.expr_context, node: ast.expr | None = None) -> ast.expr:
-        """The element of a part of an array; one of fewer dimensions is the same along the first loops."""
-        slices = [d for d in view.dims if isinstance(d, Slice)]
-        mine = self.names[len(self.names) - len(slices) :] if len(slices) <= len(self.names) else ()
-        extents = tuple(s.extent for s in slices)
-        if node is not None and extents != self.shape[len(self.shape) - len(slices) :]:
-            message = f"{self.ctx.source.text(node)} has the shape {extents}, and is assigned to one of {self.shape}"
-            instead = "as many elements on both sides, or one"
-            raise self.ctx.error("W142", message, node, instead)
-        indices = view.placed(tuple(map(Affine.of, mine)))
-        base = self._at(ast.Name(view.array, ast.Load()))
-        self.ctx.given[base] = self.ctx.names.array(view.array)
-        parts: list[ast.expr] = [self._given(i) for i in indices]
-        return self._at(ast.Subscript(base, self._at(ast.Tuple(parts, ast.Load())), use))
-
-    def _given(self, value: object) -> ast.expr:
-        node: ast.expr = self._at(ast.Constant(0))
-        self.ctx.given[node] = value
-        return node
-
     def _at(self, node: Placed) -> Placed:
         return ast.copy_location(node, self.node)
-
-
-def _parts(node: ast.expr) -> Iterator[ast.expr]:
-    for part in ast.iter_child_nodes(node):
-        if isinstance(part, ast.expr):
-            yield part

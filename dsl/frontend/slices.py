@@ -7,9 +7,9 @@ import ast
 from dsl.errors.errors import LanguageError
 from dsl.expressions import values
 from dsl.expressions.affine import Affine
-from dsl.expressions.types import ArrayType
 from dsl.frontend.context import Context
 from dsl.frontend.operands import value
+from dsl.frontend.parts import part_of, within
 from dsl.frontend.subscript import affine_index
 from dsl.programs.inline import Slice, View
 from dsl.programs.program import Array
@@ -30,25 +30,21 @@ def view_of(ctx: Context, node: ast.expr) -> View | None:
             )
         subscripts[:0] = parts
         node = node.value
-    array = ctx.evaluate(node) if isinstance(node, ast.Name) else None
-    if not isinstance(array, Array) or len(subscripts) > len(array.shape):
+    whole = part_of(ctx, ctx.evaluate(node)) if isinstance(node, ast.Name) else None
+    if whole is None or len(subscripts) > len(whole[1].shape):
         return None
+    view, array = whole
     slices = any(isinstance(part, ast.Slice) for part in subscripts)
     if len(subscripts) == len(array.shape) and not slices:
         return None  # an element
-    dims: list[Affine | Slice] = [
+    dims = [
         _slice(ctx, array, d, part)
         if isinstance(part, ast.Slice)
         else affine_index(ctx, array, d, part)
         for d, part in enumerate(subscripts)
     ]
     dims += [Slice(Affine(), extent) for extent in array.shape[len(subscripts) :]]
-    return View(array.name, tuple(dims))
-
-
-def type_of(view: View, array: Array) -> ArrayType:
-    """Element type and shape of a part of an array."""
-    return ArrayType(array.dtype, tuple(d.extent for d in view.dims if isinstance(d, Slice)))
+    return within(view, dims)
 
 
 def _slice(ctx: Context, array: Array, dim: int, node: ast.Slice) -> Slice:

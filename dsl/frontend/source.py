@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from dsl.errors.errors import LanguageError, Span
 from dsl.expressions.nesting import admit
+from dsl.frontend.plain_python import made_plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,14 @@ def function_source(function: types.FunctionType, lines: list[str]) -> FunctionS
             help="write it as a plain 'def'; if the file changed since it was loaded, load it "
             "again",
         )
-    return _surveyed(FunctionSource(file, lines, node))
+    source = FunctionSource(file, lines, node)
+    _surveyed(source)  # what is nested too deeply is refused before anything walks it
+
+    def refused(message: str, where: ast.stmt, instead: str) -> LanguageError:
+        return LanguageError("W104", message, span=source.span(where), help=instead)
+
+    made_plain(node, refused)
+    return _surveyed(source)
 
 
 def file_lines(function: types.FunctionType) -> list[str]:
@@ -185,17 +193,34 @@ def assigned_once(node: ast.FunctionDef) -> frozenset[str]:
     return frozenset(name for name in _plainly_assigned(node.body) if stores[name] == 1)
 
 
-def _plainly_assigned(statements: Sequence[ast.stmt]) -> Iterator[str]:
+def assigned_plainly(node: ast.FunctionDef) -> frozenset[str]:
+    """The names that assignments and loops give a value, none of them under a condition."""
+    updates = {id(n.target) for n in ast.walk(node) if isinstance(n, ast.AugAssign)}
+    stores = Counter(
+        n.id
+        for n in ast.walk(node)
+        if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load) and id(n) not in updates
+    )
+    inside = [n.target for n in ast.walk(node) if isinstance(n, ast.comprehension)]
+    plain = Counter([*_plainly_assigned(node.body, loops=True), *_stored(inside)])
+    return frozenset(name for name, count in plain.items() if stores[name] == count)
+
+
+def _plainly_assigned(statements: Sequence[ast.stmt], loops: bool = False) -> Iterator[str]:
     for s in statements:
         if isinstance(s, ast.For):
-            yield from _plainly_assigned(s.body)
+            if loops:
+                yield from _stored([s.target])
+            yield from _plainly_assigned(s.body, loops)
         elif isinstance(s, ast.Assign):
-            yield from (
-                n.id
-                for t in s.targets
-                for n in ast.walk(t)
-                if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-            )
+            yield from _stored(s.targets)
+
+
+def _stored(targets: Sequence[ast.expr]) -> Iterator[str]:
+    for target in targets:
+        for n in ast.walk(target):
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store):
+                yield n.id
 
 
 def _results(node: ast.FunctionDef) -> tuple[ast.expr, ...]:
@@ -203,6 +228,7 @@ def _results(node: ast.FunctionDef) -> tuple[ast.expr, ...]:
 
 
 def arguments_of(args: ast.arguments) -> Iterator[ast.arg]:
-    """The positional arguments in order."""
+    """The arguments in order, those that are given by name only last."""
     yield from args.posonlyargs
     yield from args.args
+    yield from args.kwonlyargs

@@ -7,6 +7,7 @@ import ast
 from dsl.expressions.expr import Access, Const
 from dsl.expressions.intrinsics import intrinsic_of, stmt
 from dsl.expressions.types import boolean
+from dsl.frontend.array_locals import array_assignment
 from dsl.frontend.assignments import assign, augmented
 from dsl.frontend.conditions import DataCond, condition
 from dsl.frontend.context import Ahead, Context
@@ -96,6 +97,8 @@ def _of(ctx: Context, node: ast.stmt, name: str | None) -> tuple[Node, ...]:
 def _assigned(ctx: Context, node: ast.Assign | ast.AugAssign, name: str | None) -> tuple[Node, ...]:
     """An assignment to elements and scalars, or to a part of an array, which is a loop."""
     loops = element_loops(ctx, node)
+    if loops is None:
+        loops = array_assignment(ctx, node)
     if loops is not None and name is not None:
         message = "weft.stmt names one assignment, and this one is of several elements"
         raise ctx.error("W110", message, node, "write the loop over the elements")

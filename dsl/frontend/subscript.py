@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from dsl.errors.errors import LanguageError, did_you_mean
@@ -15,8 +16,10 @@ from dsl.expressions.types import ArrayType, ConstType, DType, Overflow, Quant, 
 from dsl.frontend.capture import describe, dtype_of, is_number
 from dsl.frontend.context import Context
 from dsl.frontend.operands import bounded, example_access, value
+from dsl.frontend.parts import part_of
 from dsl.frontend.tables import looked_up
 from dsl.frontend.unsupported import EXPRESSIONS
+from dsl.programs.inline import Slice, View
 from dsl.programs.program import MAX_EXTENT, Array
 
 AFFINE_HELP = "write sums of loop variables times constants, with // and % by positive constants"
@@ -33,23 +36,65 @@ def element_of(ctx: Context, node: ast.Subscript) -> tuple[Array, Load | Gather]
     found = _subscripted(ctx, node)
     if not isinstance(found, tuple):
         return found
-    array, subscripts = found
+    (view, array), subscripts = found
     places = [_index(ctx, array, dim, n) for dim, n in enumerate(subscripts)]
-    return array, element(array.name, array.dtype, places, ctx.span(node))
+    return array, _placed(ctx, view, array, places, node)
 
 
-def _subscripted(ctx: Context, node: ast.Subscript) -> tuple[Array, list[ast.expr]] | object:
-    """An array and as many subscripts as it has dimensions; for anything else, its value."""
+def _placed(
+    ctx: Context, view: View, array: Array, places: list[values.Value], node: ast.Subscript
+) -> Load | Gather:
+    """The element of a part of an array, or of all of it."""
+    span = ctx.span(node)
+    own = iter(places)
+    whole: list[values.Value] = []
+    limits: list[tuple[Affine, int]] = []
+    for d in view.dims:
+        if not isinstance(d, Slice):
+            whole.append(d)
+            continue
+        place = next(own)
+        affine = values.as_affine(place)
+        if affine is not None:
+            whole.append(d.start + affine * d.step)
+            limits.append((affine, d.extent))
+            continue
+        if d.start != Affine() or d.step != 1 or d.extent != _extent_of(ctx, view, len(whole)):
+            raise ctx.error(
+                "W151",
+                f"{ctx.source.text(node)} is at a subscript that is data, of a part that is not the whole dimension",
+                node,
+                "subscript the whole array, and say where the part begins",
+            )
+        whole.append(place)
+    found = element(view.array, array.dtype, whole, span)
+    if whole == places:  # of the whole array
+        return found
+    access = replace(found.access, limits=tuple(limits))
+    return replace(found, access=access)
+
+
+def _extent_of(ctx: Context, view: View, dim: int) -> int:
+    array = ctx.names.array(view.array)
+    assert array is not None
+    return array.shape[dim]
+
+
+def _subscripted(
+    ctx: Context, node: ast.Subscript
+) -> tuple[tuple[View, Array], list[ast.expr]] | object:
+    """An array, or a part of one, and as many subscripts as it has dimensions; for anything else, its value."""
     chain: list[ast.Subscript] = []
     base: ast.expr = node
     while isinstance(base, ast.Subscript):
         chain.insert(0, base)
         base = base.value
     found = ctx.evaluate(base)
-    if isinstance(found, Array):
+    part = part_of(ctx, found)
+    if part is not None:
         parts = [n.slice for n in chain]
         subscripts = [i for p in parts for i in (p.elts if isinstance(p, ast.Tuple) else [p])]
-        return found, _counted(ctx, found, subscripts, node)
+        return part, _counted(ctx, part[1], subscripts, node)
     if (entry := looked_up(ctx, found, chain)) is not None:
         return entry
     for link in chain:

@@ -11,8 +11,9 @@ _LOOPS = "write nested 'for' loops over range(...) or weft.grid(...)"
 
 STATEMENTS: dict[type[ast.stmt], Advice] = {
     ast.While: (
-        "a 'while' loop",
-        "hardware needs the number of iterations: for i in range(most), with 'break' where it ends",
+        "a 'while' loop whose number of iterations is not known",
+        "hardware needs the number of iterations: for i in range(most), with 'break' where it ends; a counter that "
+        "the last statement changes, n >>= 1 and bisections are known",
     ),
     ast.Return: (
         "'return' with a value, of a kernel without a result,",
@@ -31,7 +32,6 @@ STATEMENTS: dict[type[ast.stmt], Advice] = {
     ast.Nonlocal: ("'nonlocal'", "a captured name is read only: pass what changes as an argument"),
     ast.AsyncFor: ("'async for'", "write a plain 'for'"),
     ast.AsyncWith: ("'async with'", "only 'with weft.stmt(\"name\"):' is known"),
-    ast.Match: ("'match'", "write 'if', 'elif' and 'else'"),
 }
 
 EXPRESSIONS: dict[type[ast.expr], Advice] = {

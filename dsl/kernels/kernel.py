@@ -86,6 +86,11 @@ class Kernel(ABC):
         values.update(overrides)
         return self._with(values) if values else self
 
+    @property
+    def defaults(self) -> Mapping[str, object]:
+        """The values of scalar arguments that a call need not say."""
+        return {}
+
     def numbers(self) -> Mapping[str, int]:
         """The whole numbers that it captured, by their names: what `at` may replace."""
         return {}
@@ -189,7 +194,9 @@ class Kernel(ABC):
 
         program = self.program
         results = self._missing_results(program, args, named)
-        inputs = _bound(program, args, {**named, **results})
+        inputs = _bound(
+            program, args, {**self._defaults_of(program, args, named), **named, **results}
+        )
         written = {s.target.array for s in program.statements()}
         for name in written & inputs.keys():
             if not hasattr(inputs[name], "flags") or not inputs[name].flags.writeable:
@@ -205,6 +212,13 @@ class Kernel(ABC):
             inputs[name][...] = outputs[name]
         found = tuple(result[0] for result in results.values())
         return found[0] if len(found) == 1 else found or None
+
+    def _defaults_of(
+        self, program: Program, args: tuple[Any, ...], named: dict[str, Any]
+    ) -> dict[str, object]:
+        """The default values of arguments that are not passed."""
+        passed = {a.name for a in program.arguments[: len(args)]} | named.keys()
+        return {name: found for name, found in self.defaults.items() if name not in passed}
 
     def _missing_results(
         self, program: Program, args: tuple[Any, ...], named: dict[str, Any]

@@ -79,7 +79,7 @@ def test_numpy_names_types(kernel: Load) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("for v in m:\n    y[0] += v", "m has 2 dimensions, and a loop runs over one"),
+        ("for v in m:\n    y[0] += v", "v is a part of 'm', not one element"),
         ("for a, b in enumerate(zip(x)):\n    y[0] += b", ""),
         ("for a, b, c in zip(x, z):\n    y[0] += a", "zip gives an element of each of its arrays"),
         ("for c in 'abc':\n    y[0] += 1", "not over 'abc'"),

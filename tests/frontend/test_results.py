@@ -107,3 +107,20 @@ def test_what_a_call_might_do_too_soon_is_refused(error: Callable[[str], str]) -
     assert "error[W153]: y[total(y[0:4]) & 7] is found before 'y' is assigned" in later
     failing = error(f"{head}y[0] = quotient(x[0], z[0]) if z[0] != 0 else 0\n")
     assert "error[W153]: quotient(x[0], z[0]) is computed on a condition" in failing
+
+
+def test_arguments_that_are_not_passed_have_their_default_values(kernel: Load) -> None:
+    text = """\
+@weft.kernel
+def scaled(x: i8, by: i8 = 3, *, more: i32 = 1) -> i32:
+    return x * by + more
+
+@weft.kernel
+def k(x: i8[8], y: i32[8]):
+    for i in range(8):
+        y[i] = scaled(x[i]) + scaled(x[i], i, more=7) + scaled(x[i], by=2)
+"""
+    found = kernel(text)
+    assert differences(found, text) == []
+    assert kernel(text, "scaled")(5) == 16
+    assert kernel(text, "scaled")(5, more=0) == 15

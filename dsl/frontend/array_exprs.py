@@ -1,0 +1,372 @@
+"""Expressions of whole arrays, ``A @ B.T + c``: their shapes, and the expression of each of their elements.
+
+Shapes go together as in NumPy: along the last dimensions, where one of extent 1 is repeated. A product of matrices and
+a sum along an axis is a sum for each element.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from dsl.expressions.affine import Affine
+from dsl.expressions.intrinsics import intrinsic_of
+from dsl.frontend.capture import dtype_of, numpy_type
+from dsl.frontend.context import Context
+from dsl.frontend.parts import part_of, type_of
+from dsl.frontend.slices import view_of
+from dsl.kernels.kernel import Kernel
+from dsl.programs.inline import View
+
+Placed = TypeVar("Placed", bound=ast.AST)
+Shape = tuple[int, ...]
+At = Callable[[Sequence[Affine]], ast.expr]
+
+REDUCTIONS = {
+    "sum": builtins.sum,
+    "max": builtins.max,
+    "amax": builtins.max,
+    "min": builtins.min,
+    "amin": builtins.min,
+    "any": builtins.any,
+    "all": builtins.all,
+}
+_OF_ONE = (len, sum, any, all)
+PRODUCTS = ("dot", "matmul", "inner", "vdot")
+_ELEMENTWISE = (ast.UnaryOp, ast.Compare, ast.IfExp, ast.BoolOp, ast.BinOp)
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayExpr:
+    """An expression of arrays: its shape, and its element at subscripts, as many as it has dimensions.
+
+    ``own`` are the parts of arrays of which each element reads the element in its own place.
+    """
+
+    shape: Shape
+    at: At
+    own: tuple[View, ...] = ()
+
+
+def numpy_name(function: object) -> str:
+    """The name of a function of NumPy, else an empty one."""
+    name = getattr(function, "__name__", "")
+    numpy = sys.modules.get("numpy")
+    return name if numpy is not None and function is getattr(numpy, name, None) else ""
+
+
+@dataclass(slots=True)
+class ArrayExprs:
+    """Reads expressions of the statement ``node``; ``hoisted`` are the scalars that it computes once, in front of it,
+    ``scalars`` what stands for them."""
+
+    ctx: Context
+    node: ast.expr | ast.stmt
+    used: set[str] = field(default_factory=set)
+    hoisted: set[ast.expr] = field(default_factory=set)
+    scalars: dict[ast.expr, ast.expr] = field(default_factory=dict)
+
+    def of(self, node: ast.expr) -> ArrayExpr | None:
+        """The expression as one of arrays; None where it is a scalar or something else.
+
+        Raises:
+            LanguageError: W142 shapes that do not go together.
+        """
+        view = view_of(self.ctx, node)
+        if view is not None:
+            array = self.ctx.names.array(view.array)
+            assert array is not None
+            return ArrayExpr(type_of(view, array).shape, lambda at: self.element(view, at), (view,))
+        match node:
+            case ast.Attribute(value=inside, attr="T"):
+                return self._transposed(self.of(inside))
+            case ast.BinOp(left=left, op=ast.MatMult(), right=right):
+                return self._product(self.of(left), self.of(right), node)
+            case ast.Call():
+                return self._call(node)
+        return self._elementwise(node) if isinstance(node, _ELEMENTWISE) else None
+
+    # ---------------------------------------------------------------------------- elementwise
+
+    def _elementwise(self, node: ast.expr, given: Sequence[ast.expr] = ()) -> ArrayExpr | None:
+        """An operator of elements; ``given`` are arguments that are passed as they are."""
+        operands = [part for part in _operands(node) if part not in given]
+        parts = {part: found for part in operands if (found := self.of(part)) is not None}
+        if not parts:
+            return None
+        shape = self._joined(list(parts.values()), node)
+        own = tuple(v for p in parts.values() if p.shape == shape for v in p.own)
+        is_choice = isinstance(node, ast.IfExp | ast.BoolOp)
+        others = [part for part in operands if part not in parts and not is_choice]
+        for part in others:
+            self.note(part)
+
+        def at(places: Sequence[Affine]) -> ast.expr:
+            new = {part: spread(found, places) for part, found in parts.items()}
+            return _replaced(node, {**new, **{part: self.settled(part) for part in others}})
+
+        return ArrayExpr(shape, at, own)
+
+    def settled(self, node: ast.expr) -> ast.expr:
+        """A scalar, of which sums and calls are computed in front of the statement, as NumPy computes them first."""
+        if self._is_total(node):
+            if node not in self.scalars:
+                self.scalars[node] = self.given(self.ctx.evaluate(node))
+            return self.scalars[node]
+        if isinstance(node, ast.BinOp | ast.UnaryOp):
+            return _replaced(node, {part: self.settled(part) for part in _operands(node)})
+        return node
+
+    def note(self, node: ast.expr) -> None:
+        """Note what `settled` computes once."""
+        if self._is_total(node):
+            self.hoisted.add(node)
+        elif isinstance(node, ast.BinOp | ast.UnaryOp):
+            for part in _operands(node):
+                self.note(part)
+
+    def is_method(self, node: ast.Call) -> bool:
+        """Whether a call is of a method of an array."""
+        return method_of(self.ctx, node) is not None
+
+    def _is_total(self, node: ast.expr) -> bool:
+        """Whether it is a call that makes one number of arrays or of a generator."""
+        if not isinstance(node, ast.Call):
+            return False
+        if method_of(self.ctx, node) is not None:
+            return True
+        function = self.ctx.evaluate(node.func)
+        return (
+            function in _OF_ONE[1:]
+            or numpy_name(function) in (*REDUCTIONS, "mean", *PRODUCTS)
+            or (function in (min, max) and len(node.args) == 1)
+            or isinstance(function, Kernel)
+        )
+
+    def _joined(self, parts: Sequence[ArrayExpr], node: ast.expr) -> Shape:
+        shape = parts[0].shape
+        for part in parts[1:]:
+            joined = broadcast(shape, part.shape)
+            if joined is None:
+                message = f"{self.ctx.source.text(node)} is of arrays of the shapes {shape} and {part.shape}"
+                instead = "as many elements along each dimension, or one"
+                raise self.ctx.error("W142", message, node, instead)
+            shape = joined
+        return shape
+
+    # ---------------------------------------------------------------------------------- calls
+
+    def _call(self, node: ast.Call) -> ArrayExpr | None:
+        method = method_of(self.ctx, node)
+        if method is not None:
+            assert isinstance(node.func, ast.Attribute)
+            return self._named(method, node.func.value, node.args, node)
+        function = self.ctx.evaluate(node.func)
+        name = numpy_name(function)
+        if name in (*REDUCTIONS, "mean", "transpose", *PRODUCTS, "copy") and node.args:
+            return self._named(name, node.args[0], node.args[1:], node)
+        if function in _OF_ONE or (function in (min, max) and len(node.args) == 1):
+            return None
+        if isinstance(function, Kernel):
+            formal = function.program.arguments
+            whole = [n for a, n in zip(formal, node.args, strict=False) if a.shape]
+            return self._elementwise(node, whole) if len(whole) < len(node.args) else None
+        known = intrinsic_of(function) or dtype_of(function) or numpy_type(function) or name
+        return self._elementwise(node) if known or function in (int, float, bool) else None
+
+    def _named(
+        self, name: str, of: ast.expr, args: Sequence[ast.expr], node: ast.Call
+    ) -> ArrayExpr | None:
+        """A method of an array, or the function of NumPy of that name."""
+        array = self.of(of)
+        if array is None:
+            return None
+        if name in PRODUCTS:
+            return self._product(array, self.of(args[0]) if args else None, node)
+        if name in ("transpose", "copy"):
+            return (
+                self._transposed(array) if name == "transpose" else ArrayExpr(array.shape, array.at)
+            )
+        if name == "astype" and len(args) == 1:
+            cast = args[0]
+            return ArrayExpr(
+                array.shape, lambda at: self.at(ast.Call(cast, [array.at(at)], [])), array.own
+            )
+        axis = self._axis(node, args, len(array.shape))
+        return None if axis is None else self._along(name, array, axis)
+
+    def _axis(self, node: ast.Call, args: Sequence[ast.expr], rank: int) -> int | None:
+        """The axis that a reduction is along; None where it is of all elements."""
+        given = next((k.value for k in node.keywords if k.arg == "axis"), args[0] if args else None)
+        known = None if given is None else self.ctx.evaluate(given)
+        if known is None or rank == 1:
+            return None
+        if not isinstance(known, int) or not -rank <= known < rank:
+            message = (
+                f"the axis {self.ctx.source.text(given)} is none of an array of {rank} dimensions"  # type: ignore[arg-type]
+            )
+            raise self.ctx.error("W142", message, node, f"write 0 to {rank - 1}")
+        return known % rank
+
+    def _along(self, name: str, array: ArrayExpr, axis: int) -> ArrayExpr:
+        extent = array.shape[axis]
+
+        def at(places: Sequence[Affine]) -> ast.expr:
+            def term(k: Sequence[Affine]) -> ast.expr:
+                return array.at([*places[:axis], *k, *places[axis:]])
+
+            if name == "mean":
+                return self.at(
+                    ast.BinOp(self.total("sum", (extent,), term), ast.Div(), self.given(extent))
+                )
+            return self.total(name, (extent,), term)
+
+        return ArrayExpr(array.shape[:axis] + array.shape[axis + 1 :], at)
+
+    # ------------------------------------------------------------------------------- products
+
+    def _product(
+        self, a: ArrayExpr | None, b: ArrayExpr | None, node: ast.expr
+    ) -> ArrayExpr | None:
+        """``a @ b`` of vectors and matrices; None where one of them is no array, or both are vectors."""
+        if a is None or b is None:
+            return None
+        text = self.ctx.source.text(node)
+        if len(a.shape) > 2 or len(b.shape) > 2:
+            message = f"{text} is of arrays of more than two dimensions"
+            raise self.ctx.error("W142", message, node, "write the loops over the matrices")
+        if a.shape[-1] != b.shape[0]:
+            message = f"{text} is a product of the shapes {a.shape} and {b.shape}"
+            instead = "the rows of the second are as many as the columns of the first"
+            raise self.ctx.error("W142", message, node, instead)
+        rows = len(a.shape) - 1
+        shape = (*a.shape[:-1], *b.shape[1:])
+        if not shape:
+            return None
+
+        def at(places: Sequence[Affine]) -> ast.expr:
+            def term(k: Sequence[Affine]) -> ast.expr:
+                left, right = a.at([*places[:rows], *k]), b.at([*k, *places[rows:]])
+                return self.at(ast.BinOp(left, ast.Mult(), right))
+
+            return self.total("sum", a.shape[-1:], term)
+
+        return ArrayExpr(shape, at)
+
+    def _transposed(self, array: ArrayExpr | None) -> ArrayExpr | None:
+        if array is None or len(array.shape) < 2:
+            return array
+        return ArrayExpr(array.shape[::-1], lambda at: array.at(at[::-1]))
+
+    # ---------------------------------------------------------------------------------- parts
+
+    def total(self, name: str, shape: Shape, term: At) -> ast.expr:
+        """``sum(term(k) for k in range(extent))``, or another reduction, over as many loops as there are extents."""
+        letters = ("k",) if len(shape) == 1 else "ijklmnopq"
+        names = [self.loop_name(f"{name}_{letters[d % len(letters)]}") for d in range(len(shape))]
+        loops = [
+            ast.comprehension(
+                self.at(ast.Name(var, ast.Store())),
+                self.at(ast.Call(self.given(range), [self.given(extent)], [])),
+                [],
+                0,
+            )
+            for var, extent in zip(names, shape, strict=True)
+        ]
+        terms = ast.GeneratorExp(term([Affine.of(var) for var in names]), loops)
+        return self.at(ast.Call(self.given(REDUCTIONS[name]), [self.at(terms)], []))
+
+    def loop_name(self, base: str) -> str:
+        """A name for a loop that no loop around and no other of the statement has."""
+        name = self.ctx.names.unique_loop(base, {*self.ctx.names.loops(), *self.used})
+        self.used.add(name)
+        return name
+
+    def element(
+        self, view: View, at: Sequence[Affine], use: ast.expr_context | None = None
+    ) -> ast.expr:
+        """An element of a part of an array."""
+        base = self.given(self.ctx.names.array(view.array), ast.Name(view.array, ast.Load()))
+        indices: list[ast.expr] = [self.given(i) for i in view.placed(tuple(at))]
+        subscripts = self.at(ast.Tuple(indices, ast.Load()))
+        return self.at(ast.Subscript(base, subscripts, use or ast.Load()))
+
+    def given(self, value: object, node: ast.expr | None = None) -> ast.expr:
+        """An expression that stands for that."""
+        made: ast.expr = self.at(node or ast.Constant(0))
+        self.ctx.given[made] = value
+        return made
+
+    def at(self, node: Placed) -> Placed:
+        return ast.copy_location(node, self.node)
+
+    def refers_to(self, node: ast.expr, array: str) -> int:
+        """How often an expression names an array or a part of it, in what is computed for each element."""
+        if node in self.hoisted:
+            return 0
+        if isinstance(node, ast.Name):
+            found = self.ctx.names.find(node.id) or self.ctx.names.constant(node.id)
+            part = part_of(self.ctx, found)
+            return int(part is not None and part[0].array == array)
+        inside = [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
+        loops = [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.comprehension)]
+        inside += [part for loop in loops for part in (loop.iter, *loop.ifs)]
+        return sum(self.refers_to(n, array) for n in inside)
+
+
+def spread(found: ArrayExpr, at: Sequence[Affine]) -> ast.expr:
+    """The element of an array that is repeated where it has one element, or no such dimension."""
+    mine = at[len(at) - len(found.shape) :]
+    pairs = zip(mine, found.shape, strict=True)
+    return found.at([Affine() if extent == 1 else place for place, extent in pairs])
+
+
+def broadcast(a: Shape, b: Shape) -> Shape | None:
+    """The shape that both are repeated to, as in NumPy; None where they do not go together."""
+    rank = max(len(a), len(b))
+    pairs = zip((1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b, strict=True)
+    found = []
+    for m, n in pairs:
+        if m != n and 1 not in (m, n):
+            return None
+        found.append(max(m, n))
+    return tuple(found)
+
+
+def _replaced(node: ast.expr, new: Mapping[ast.expr, ast.expr]) -> ast.expr:
+    """The node with other operands."""
+
+    def of(part: object) -> object:
+        return new.get(part, part) if isinstance(part, ast.expr) else part
+
+    made = copy.copy(node)
+    for name, held in ast.iter_fields(node):
+        setattr(made, name, [of(p) for p in held] if isinstance(held, list) else of(held))
+    return made
+
+
+def _operands(node: ast.expr) -> list[ast.expr]:
+    if isinstance(node, ast.Call):
+        return node.args
+    return [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
+
+
+def method_of(ctx: Context, node: ast.Call) -> str | None:
+    """The name of the method of an array that is called, else None."""
+    func = node.func
+    if not isinstance(func, ast.Attribute) or _names_a_module(ctx, func.value):
+        return None
+    known = (*REDUCTIONS, "mean", "transpose", "copy", "astype", *PRODUCTS)
+    return func.attr if func.attr in known and ArrayExprs(ctx, node).of(func.value) else None
+
+
+def _names_a_module(ctx: Context, node: ast.expr) -> bool:
+    """Whether it is a name from outside, such as ``np``, and no array."""
+    if not isinstance(node, ast.Name):
+        return False
+    return ctx.names.find(node.id) is None and ctx.names.constant(node.id) is None

@@ -1,0 +1,375 @@
+"""Local arrays by what they are assigned first: ``np.zeros((4, 4))``, ``[0] * 8``, ``[f(v) for v in x]``, ``A @ B``.
+
+Before::
+
+    t = np.zeros(8, np.float32)
+    d = x - y
+
+After::
+
+    t: f32[8] = 0.0
+    d: f32[8]
+    d[:] = x - y
+
+Without a type the elements have the type of what is assigned to them (see `dsl.frontend.inferred`).
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+from dsl.errors.errors import Span
+from dsl.expressions.affine import Affine
+from dsl.expressions.types import DType, IndexType, IntType
+from dsl.expressions.values import Value
+from dsl.frontend.array_exprs import ArrayExprs, At, Shape, numpy_name
+from dsl.frontend.capture import dtype_of, numpy_type
+from dsl.frontend.context import Ahead, Context
+from dsl.frontend.declare import check_name
+from dsl.frontend.operands import value
+from dsl.frontend.slices import view_of
+from dsl.programs.inline import View
+from dsl.programs.program import MAX_EXTENT, Array, Storage
+
+Placed = TypeVar("Placed", bound=ast.AST)
+_FILLED: dict[str, float | None] = {"zeros": 0, "ones": 1, "empty": None, "full": 0}
+_LIKE = tuple(f"{name}_like" for name in _FILLED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A new array: ``fill`` is the value of all elements, ``items`` are those of each, ``loop`` gives them.
+
+    ``fill`` is None, and so are the others, where elements are not set at all.
+    """
+
+    shape: Shape
+    dtype: DType | None
+    fill: ast.expr | None = None
+    items: tuple[ast.expr, ...] = ()
+    loop: ast.expr | None = None
+
+
+def array_assignment(ctx: Context, node: ast.stmt) -> tuple[ast.stmt, ...] | None:
+    """The statements that an assignment of a new array to a name stands for; None of any other statement.
+
+    Raises:
+        LanguageError: W142, W144 of what is no array with constant extents; W134 the name is that of another.
+    """
+    match node:
+        case ast.Assign(targets=[ast.Name() as target], value=source):
+            pass
+        case _:
+            return None
+    found = ctx.names.find(target.id)
+    if found is not None and (not isinstance(found, Array) or not found.shape):
+        return None
+    made = _Reader(ctx, node).made(source)
+    if made is None:
+        return None
+    if found is not None:
+        _check_again(ctx, target, found, made)
+    return _Assigned(ctx, node, target, made).statements(found)
+
+
+def _check_again(ctx: Context, target: ast.Name, found: object, made: _Made) -> None:
+    """A local array is assigned as a whole again only as one of its shape."""
+    assert isinstance(found, Array)
+    if found.name in ctx.names.arguments:
+        message = (
+            f"'{target.id}' is an argument, and the new array is none: the caller would not see it"
+        )
+        raise ctx.error("W142", message, target, f"assign its elements: {target.id}[:] = ...")
+    if found.shape != made.shape:
+        message = (
+            f"'{target.id}' is an array of the shape {found.shape}, and this is one of {made.shape}"
+        )
+        raise ctx.error("W142", message, target, "give the new array another name")
+    if ctx.names.has_parts(found.name):
+        message = f"'{target.id}' is assigned anew, and a part of it has a name"
+        raise ctx.error("W142", message, target, "give the new array another name")
+
+
+class _Reader:
+    """What an expression makes an array of."""
+
+    def __init__(self, ctx: Context, node: ast.stmt) -> None:
+        self._ctx = ctx
+        self._node = node
+
+    def made(self, source: ast.expr) -> _Made | None:
+        """The array that the expression makes; None where it makes none."""
+        match source:
+            case ast.Call():
+                found = self._filled(source)
+                if found is not None:
+                    return found
+            case ast.BinOp(left=ast.List() as items, op=ast.Mult(), right=count):
+                return self._repeated(items, self._extent(count))
+            case ast.List(elts=[_, *_]):
+                return self._listed(source)
+            case ast.ListComp():
+                return self._comprehended(source)
+        exprs = ArrayExprs(self._ctx, self._node)
+        array = exprs.of(source) if view_of(self._ctx, source) is None else None
+        if array is None:
+            return None
+        dtype = self._type_on_trial(exprs, array.shape, array.at)
+        return _Made(array.shape, dtype, loop=source)
+
+    def _filled(self, call: ast.Call) -> _Made | None:
+        """``np.zeros(shape, dtype)`` and the like."""
+        ctx = self._ctx
+        if ArrayExprs(ctx, call).is_method(call):
+            return None
+        name = numpy_name(ctx.evaluate(call.func))
+        if name not in (*_FILLED, *_LIKE) or not call.args:
+            return None
+        of, *rest = call.args
+        base = name.removesuffix("_like")
+        keywords = {k.arg: k.value for k in call.keywords}
+        fill: ast.expr | None = None
+        if base == "full":
+            fill = rest.pop(0) if rest else keywords.get("fill_value")
+        elif _FILLED[base] is not None:
+            fill = ast.copy_location(ast.Constant(_FILLED[base]), call)
+        named = keywords.get("dtype", rest[0] if rest else None)
+        if name in _LIKE:
+            array = ArrayExprs(ctx, call).of(of)
+            if array is None:
+                return None
+            like = ctx.evaluate(of)
+            dtype = like.dtype if isinstance(like, Array) else None
+            return _Made(array.shape, self._dtype(named) or dtype, fill)
+        parts = of.elts if isinstance(of, ast.Tuple | ast.List) else [of]
+        known = ctx.evaluate(of) if len(parts) == 1 and parts[0] is of else None
+        shape = known if isinstance(known, tuple) else tuple(self._extent(n) for n in parts)
+        dtype = self._dtype(named)
+        if dtype is None and base != "full" and named is None and fill is not None:
+            fill = ast.copy_location(ast.Constant(float(_FILLED[base] or 0)), call)
+        return _Made(shape, dtype, fill)
+
+    def _dtype(self, node: ast.expr | None) -> DType | None:
+        """A type that is said; None of ``float`` and ``int``, which have no number of bits."""
+        found = None if node is None else self._ctx.evaluate(node)
+        if node is None or found in (float, int):
+            return None
+        dtype = dtype_of(found) or numpy_type(found)
+        if dtype is None:
+            message = f"{self._ctx.source.text(node)} is no type of the language"
+            raise self._ctx.error("W103", message, node, "write f32, i16, np.float32, ...")
+        return dtype
+
+    def _extent(self, node: ast.expr) -> int:
+        found = value(self._ctx, node)
+        if isinstance(found, bool) or not isinstance(found, int) or not 1 <= found <= MAX_EXTENT:
+            message = f"the extent {self._ctx.source.text(node)} is no positive constant"
+            instead = "sizes are positive integers that are known when the kernel is compiled"
+            raise self._ctx.error("W144", message, node, instead)
+        return found
+
+    def _repeated(self, items: ast.List, count: int) -> _Made:
+        """``[0.0] * 8``."""
+        if len(items.elts) == 1 and not _is_list(items.elts[0]):
+            return _Made((count,), None, fill=items.elts[0])
+        if any(_is_list(e) for e in items.elts):
+            message = "the rows of this list are one and the same, which Python changes together"
+            instead = "write [[0] * 4 for _ in range(4)]"
+            raise self._ctx.error("W142", message, items, instead)
+        return _Made((len(items.elts) * count,), None, items=tuple(items.elts) * count)
+
+    def _listed(self, node: ast.List) -> _Made:
+        """``[a, b]`` or ``[[a, b], [c, d]]``."""
+        rows = [self._listed(e) if isinstance(e, ast.List) else e for e in node.elts]
+        made = [r for r in rows if isinstance(r, _Made)]
+        if not made:
+            return _Made((len(rows),), None, items=tuple(node.elts))
+        if len(made) != len(rows) or any(r.shape != made[0].shape for r in made):
+            raise self._ctx.error("W142", "the rows of this list have different lengths", node)
+        items = tuple(item for r in made for item in r.items)
+        return _Made((len(rows), *made[0].shape), None, items=items)
+
+    def _comprehended(self, node: ast.ListComp) -> _Made:
+        """``[f(i) for i in range(8)]``, also of rows."""
+        extents: list[int] = []
+        inside: ast.expr = node
+        while isinstance(inside, ast.ListComp):
+            (loop, *more) = inside.generators
+            if more or loop.ifs:
+                message = "a list has a known number of elements, one loop and no 'if'"
+                raise self._ctx.error("W105", message, inside, "write nested 'for' loops")
+            extents.append(self._count(loop.iter))
+            inside = inside.elt
+        if isinstance(inside, ast.BinOp) and isinstance(inside.left, ast.List):
+            row = self._repeated(inside.left, self._extent(inside.right))
+            if row.fill is not None and isinstance(row.fill, ast.Constant):
+                return _Made((*extents, *row.shape), None, fill=row.fill)
+        if isinstance(inside, ast.Constant):
+            return _Made(tuple(extents), None, fill=inside)
+        trial = ast.GeneratorExp(inside, [])
+        nested: ast.expr = node
+        while isinstance(nested, ast.ListComp):
+            trial.generators += nested.generators
+            nested = nested.elt
+        dtype = self._trial(lambda: inside, trial.generators)
+        return _Made(tuple(extents), dtype, loop=node)
+
+    def _count(self, node: ast.expr) -> int:
+        """The number of iterations of a loop of a list."""
+        ctx = self._ctx
+        if isinstance(node, ast.Call) and ctx.evaluate(node.func) is range:
+            bounds = [value(ctx, a) for a in node.args]
+            if bounds and all(isinstance(b, int) for b in bounds):
+                count = len(range(*bounds))  # type: ignore[arg-type]
+                if count:
+                    return count
+        array = ArrayExprs(ctx, node).of(node) if not isinstance(node, ast.Call) else None
+        if array is None:
+            message = "a list has a constant number of elements"
+            raise ctx.error("W144", message, node, "loop over range(n), or over an array")
+        return array.shape[0]
+
+    def _type_on_trial(self, exprs: ArrayExprs, shape: Shape, at: At) -> DType:
+        names = [exprs.loop_name(f"of_{d}") for d in range(len(shape))]
+        loops = [
+            ast.comprehension(
+                self._at(ast.Name(name, ast.Store())),
+                self._at(ast.Call(exprs.given(range), [exprs.given(extent)], [])),
+                [],
+                0,
+            )
+            for name, extent in zip(names, shape, strict=True)
+        ]
+        return self._trial(lambda: at([Affine.of(name) for name in names]), loops)
+
+    def _trial(self, element: Callable[[], ast.expr], loops: list[ast.comprehension]) -> DType:
+        """The type of an element, which the loops are read for on trial."""
+        ctx = self._ctx
+        before = ctx.names, dict(ctx.statements), dict(ctx.flags), ctx.ahead
+        ctx.names, ctx.ahead = copy.deepcopy(ctx.names), Ahead()
+        try:
+            ctx.read(self._loops_of(element(), loops))
+            dtype = ctx.names.locals[-1].dtype
+        finally:
+            ctx.names, ctx.statements, ctx.flags, ctx.ahead = before
+        return IntType(32) if isinstance(dtype, IndexType) else dtype
+
+    def _loops_of(self, element: ast.expr, loops: list[ast.comprehension]) -> ast.stmt:
+        name = self._ctx.names.unique("element")
+        inside: ast.stmt = self._at(ast.Assign([self._at(ast.Name(name, ast.Store()))], element))
+        for loop in reversed(loops):
+            inside = self._at(ast.For(loop.target, loop.iter, [inside], []))
+        return inside
+
+    def _at(self, node: Placed) -> Placed:
+        return ast.copy_location(node, self._node)
+
+
+def _is_list(node: ast.expr) -> bool:
+    inside = node.left if isinstance(node, ast.BinOp) else node
+    return isinstance(inside, ast.List | ast.ListComp)
+
+
+class _Assigned:
+    """The declaration of a new array, and the statements that set it."""
+
+    def __init__(self, ctx: Context, node: ast.stmt, target: ast.Name, made: _Made) -> None:
+        self._ctx = ctx
+        self._node = node
+        self._target = target
+        self._made = made
+        self._exprs = ArrayExprs(ctx, node)
+
+    def statements(self, found: object) -> tuple[ast.stmt, ...]:
+        """What sets the elements; the array is declared where there is none yet."""
+        array = found if isinstance(found, Array) else self._declared()
+        made = self._made
+        if made.items:
+            return tuple(self._items(array))
+        new = made.loop or made.fill
+        if new is None:
+            return ()
+        if isinstance(new, ast.ListComp):
+            return (self._loops(new, array, []),)
+        part = self._at(ast.Slice())
+        whole = self._at(ast.Subscript(self._name(array), part, ast.Store()))
+        return (self._at(ast.Assign([whole], new)),)
+
+    def _declared(self) -> Array:
+        ctx, made, target = self._ctx, self._made, self._target
+        check_name(ctx.source, target.id, "this local", target)
+        span = ctx.span(target)
+        place = (target.id, target.lineno, target.col_offset)
+        dtype = made.dtype
+        if dtype is None:
+            dtype = self._inferred(place, span)
+        array = ctx.names.declare(
+            Array(target.id, dtype, made.shape, Storage.LOCAL, False, 0, span)
+        )
+        ctx.inferred.know(array.name, place if made.dtype is None else None)
+        return array
+
+    def _inferred(self, place: tuple[str, int, int], span: Span) -> DType:
+        ctx, made = self._ctx, self._made
+        given = made.items or (() if made.fill is None else (made.fill,))
+        firsts: list[Value] = [value(ctx, n) for n in given] or [0.0]
+        found = [ctx.inferred.declared(place, first, span) for first in firsts]
+        return found[-1]
+
+    def _items(self, array: Array) -> Iterator[ast.stmt]:
+        """An assignment for each element of a list."""
+        view = View(array.name, ())
+        for n, item in enumerate(self._made.items):
+            at: list[Affine] = []
+            for extent in reversed(array.shape):
+                n, place = divmod(n, extent)
+                at.insert(0, Affine.of(place))
+            yield self._at(ast.Assign([self._element(view, at)], item))
+
+    def _loops(self, node: ast.ListComp, array: Array, at: list[Affine]) -> ast.stmt:
+        """``for n, v in enumerate(x): t[n] = f(v)``."""
+        (loop,) = node.generators
+        exprs = self._exprs
+        var = exprs.loop_name(f"{array.name}_{'ijklmnopq'[len(at) % 9]}")
+        target = self._at(ast.Name(var, ast.Store()))
+        header: ast.expr = self._at(ast.Call(exprs.given(enumerate), [loop.iter], []))
+        pair: ast.expr = self._at(ast.Tuple([target, loop.target], ast.Store()))
+        place = Affine.of(var)
+        if isinstance(loop.iter, ast.Call):  # a range, whose variable stays affine
+            first, step = self._range(loop.iter)
+            header, pair = loop.iter, loop.target
+            assert isinstance(loop.target, ast.Name)
+            place = (Affine.of(loop.target.id) - first) // step if step > 0 else Affine.of(0)
+        at = [*at, place]
+        inside: ast.stmt
+        if isinstance(node.elt, ast.ListComp):
+            inside = self._loops(node.elt, array, at)
+        else:
+            goal = self._element(View(array.name, ()), at)
+            inside = self._at(ast.Assign([goal], node.elt))
+        return self._at(ast.For(pair, header, [inside], []))
+
+    def _range(self, call: ast.Call) -> tuple[int, int]:
+        bounds = [value(self._ctx, a) for a in call.args]
+        numbers = [b for b in bounds if isinstance(b, int)]
+        of = range(*numbers)
+        if of.step < 1:
+            message = "the loop of a list counts up"
+            raise self._ctx.error("W105", message, call, "write the loop as a statement")
+        return of.start, of.step
+
+    def _element(self, view: View, at: list[Affine]) -> ast.expr:
+        base = self._name(self._ctx.names.array(view.array))
+        parts: list[ast.expr] = [self._exprs.given(i) for i in at]
+        return self._at(ast.Subscript(base, self._at(ast.Tuple(parts, ast.Load())), ast.Store()))
+
+    def _name(self, array: Array | None) -> ast.expr:
+        assert array is not None
+        return self._exprs.given(array, ast.Name(array.name, ast.Load()))
+
+    def _at(self, node: Placed) -> Placed:
+        return ast.copy_location(node, self._node)

@@ -1,0 +1,91 @@
+"""One number of whole arrays: ``x.sum()``, ``np.max(A[i])``, ``np.dot(a, b)``, ``a @ b``, made into ``sum`` over loops."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+from dsl.expressions.affine import Affine
+from dsl.frontend.array_exprs import (
+    PRODUCTS,
+    REDUCTIONS,
+    ArrayExpr,
+    ArrayExprs,
+    method_of,
+    numpy_name,
+)
+from dsl.frontend.context import Context
+
+_PYTHON = (sum, min, max, any, all)
+
+
+def total(ctx: Context, node: ast.expr) -> ast.expr | None:
+    """The expression of loops that such a call or product is; None of all others.
+
+    Raises:
+        LanguageError: W142 it has an array as its value.
+    """
+    exprs = ArrayExprs(ctx, node)
+    match node:
+        case ast.BinOp(left=left, op=ast.MatMult(), right=right):
+            return _product(exprs, left, right, node)
+        case ast.Call(func=ast.Attribute(value=of)) if (name := method_of(ctx, node)) is not None:
+            return _named(exprs, name, of, node.args, node)
+        case ast.Call(args=[of, *rest]):
+            function = ctx.evaluate(node.func)
+            name = numpy_name(function)
+            if name in (*REDUCTIONS, "mean", *PRODUCTS):
+                return _named(exprs, name, of, rest, node)
+            if (
+                function in _PYTHON
+                and not rest
+                and isinstance(of, ast.BinOp | ast.UnaryOp | ast.Call)
+            ):
+                return _named(exprs, getattr(function, "__name__", ""), of, rest, node)
+    return None
+
+
+def _named(
+    exprs: ArrayExprs, name: str, of: ast.expr, rest: Sequence[ast.expr], node: ast.expr
+) -> ast.expr | None:
+    if name in PRODUCTS:
+        return _product(exprs, of, rest[0], node) if rest else None
+    array = exprs.of(of)
+    if array is None or name not in (*REDUCTIONS, "mean"):
+        return None
+    if isinstance(node, ast.Call) and exprs.of(node) is not None:
+        raise _is_array(exprs, node)
+    if name != "mean":
+        return _all(exprs, name, array)
+    count = 1
+    for extent in array.shape:
+        count *= extent
+    return exprs.at(ast.BinOp(_all(exprs, "sum", array), ast.Div(), exprs.given(count)))
+
+
+def _all(exprs: ArrayExprs, name: str, array: ArrayExpr) -> ast.expr:
+    """The reduction over all dimensions."""
+    return exprs.total(name, array.shape, array.at)
+
+
+def _product(exprs: ArrayExprs, left: ast.expr, right: ast.expr, node: ast.expr) -> ast.expr | None:
+    a, b = exprs.of(left), exprs.of(right)
+    if a is None or b is None:
+        return None
+    if len(a.shape) != 1 or len(b.shape) != 1:
+        raise _is_array(exprs, node)
+    if a.shape != b.shape:
+        text = exprs.ctx.source.text(node)
+        message = f"{text} is a product of the shapes {a.shape} and {b.shape}"
+        raise exprs.ctx.error("W142", message, node, "as many elements on both sides")
+
+    def term(at: Sequence[Affine]) -> ast.expr:
+        return exprs.at(ast.BinOp(a.at(at), ast.Mult(), b.at(at)))
+
+    return exprs.total("sum", a.shape, term)
+
+
+def _is_array(exprs: ArrayExprs, node: ast.expr) -> Exception:
+    message = f"{exprs.ctx.source.text(node)} is an array, not one number"
+    instead = "assign it to an array, as in C[:, :] = A @ B, or C = A @ B for a new one"
+    return exprs.ctx.error("W142", message, node, instead)

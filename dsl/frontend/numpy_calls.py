@@ -1,0 +1,90 @@
+"""Functions of Python and NumPy that are operators under another name: ``np.clip``, ``np.add``, ``pow``, ``int``, ``float``."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import math
+
+from dsl.expressions import typing, values
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import BinaryOp, CompareOp, Expr
+from dsl.expressions.types import DType, FixedType, FloatType, IntType, f32
+from dsl.expressions.values import Value
+from dsl.frontend.array_exprs import numpy_name
+from dsl.frontend.context import Context
+from dsl.frontend.operands import value
+
+_BINARY = {
+    "add": BinaryOp.ADD,
+    "subtract": BinaryOp.SUB,
+    "multiply": BinaryOp.MUL,
+    "divide": BinaryOp.DIV,
+    "true_divide": BinaryOp.DIV,
+    "floor_divide": BinaryOp.FLOORDIV,
+    "mod": BinaryOp.MOD,
+    "remainder": BinaryOp.MOD,
+    "bitwise_and": BinaryOp.AND,
+    "bitwise_or": BinaryOp.OR,
+    "bitwise_xor": BinaryOp.XOR,
+    "left_shift": BinaryOp.SHL,
+    "right_shift": BinaryOp.SHR,
+}
+_COUNTS = {"clip": 3, "square": 1, "power": 2, **dict.fromkeys(_BINARY, 2)}
+
+
+def named_operator(ctx: Context, function: object, node: ast.Call) -> Value | None:
+    """The value of a call of such a function; None of all others, and of a wrong number of arguments."""
+    name = numpy_name(function)
+    if function in (builtins.pow, math.pow):
+        name = "power"
+    if _COUNTS.get(name) != len(node.args) or node.keywords:
+        return None
+    args = [value(ctx, a) for a in node.args]
+    span = ctx.span(node)
+    match name:
+        case "clip":
+            low = values.binary(BinaryOp.MAX, args[0], args[1], span)
+            return values.binary(BinaryOp.MIN, low, args[2], span)
+        case "square":
+            return values.binary(BinaryOp.MUL, args[0], args[0], span)
+        case "power":
+            exponent = args[1]
+            if not isinstance(exponent, int):
+                message = "the exponent is not an integer constant"
+                instead = "write sqrt(x) for x ** 0.5, and exp(y * log(x)) for x ** y"
+                raise ctx.error("W127", message, node, instead)
+            return typing.power(values.operand(args[0]), exponent, span)
+    return values.binary(_BINARY[name], args[0], args[1], span)
+
+
+def converted(ctx: Context, function: object, node: ast.Call) -> Value | None:
+    """``int(x)``, ``float(x)`` and ``bool(x)`` of data; None of all else.
+
+    ``int`` cuts towards zero, of a float to an ``i32``; ``float`` is ``f32``, but of a wider float the float itself.
+    """
+    if len(node.args) != 1 or node.keywords or function not in (int, float, bool):
+        return None
+    found = ctx.evaluate(node.args[0])
+    span = ctx.span(node)
+    if not isinstance(found, Affine | Expr):
+        return None
+    if function is bool:
+        return values.compare(CompareOp.NE, found, 0, span)
+    if isinstance(found, Affine):
+        return found if function is int else values.cast(f32, found, span)
+    dtype = _as_integer(found.dtype) if function is int else _as_float(found.dtype)
+    return found if dtype is None else values.cast(dtype, found, span)
+
+
+def _as_integer(dtype: DType) -> DType | None:
+    match dtype:
+        case FixedType(integer=bits, signed=signed):
+            return IntType(max(1, bits), signed)
+        case FloatType():
+            return IntType(32)
+    return None
+
+
+def _as_float(dtype: DType) -> DType | None:
+    return None if isinstance(dtype, FloatType) else f32

@@ -1,0 +1,59 @@
+"""Expressions of whole arrays, products and sums of them: what NumPy computes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.frontend.conftest import Load
+from tests.support.as_python import differences
+
+HEAD = "@weft.kernel\ndef k(x: i8[8], z: i8[8], m: i8[3, 4], n: i8[4, 3], y: i32[8], q: i32[3, 3], r: i32[3, 4]):\n    "
+BODIES = {
+    "T": "r[:] = n.T",
+    "Tself": "q[:] = m @ n\nq[:] = q.T",
+    "mm": "q[:, :] = m @ n",
+    "mv": "y[:3] = m @ x[:4]",
+    "vm": "y[:4] = x[:3] @ m",
+    "dot": "y[0] = x @ z\ny[1] = np.dot(x, z)\ny[2] = x[:4].dot(m[0])",
+    "sum": "y[0] = x.sum()\ny[1] = np.sum(m)\ny[2] = m.max()\ny[3] = np.min(m[1])\ny[4] = sum(x * z)\ny[5] = (x > 3).sum()",
+    "axis": "y[:3] = m.sum(axis=1)\ny[4:] = np.max(m, 0)",
+    "bc": "r[:] = m * x[:4] + m[:, 0:1]",
+    "self": "x[:] = x - x.min() >> 1",
+    "self2": "x[:] = (x - x[0]) >> 1",
+    "self3": "x[:] = (x - sum(v for v in x)) & 63",
+    "el": "y[:] = np.maximum(x, z) + np.abs(x) + np.where(x > z, x, 0)",
+    "clip": "y[:] = np.clip(x, -3, 3)",
+    "aug": "r[1, :] += m[0] * 2\nr += m",
+    "abc": "q[:] = (m @ n) @ (m @ n)",
+    "arr": "t = x + z\ny[:] = t * t",
+    "mat": "c = m @ n\nq[:] = c @ c",
+    "copy": "t = x.copy()\nx[0] = 1\ny[:] = t + x",
+    "norm": "t = x - x.min()\ny[:] = t - (t.max() + x[0])",
+    "wherer": "y[:] = np.where(x > z, np.square(x), np.add(x, z))",
+    "casts": "for i in range(8):\n    y[i] = int(x[i]) + bool(z[i]) + int(i) * 2 + pow(x[i], 2)",
+    "mean": "y[0] = 3 * len(m[0]) + x.size + m.shape[1]\nfor row in m:\n    y[1] += len(row)",
+}
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES.keys())
+def test_they_compute_what_python_does(kernel: Load, body: str) -> None:
+    text = HEAD + body.replace("\n", "\n    ") + "\n"
+    found = kernel(f"import numpy as np\nfrom weft import *\n{text}")
+    for seed in range(3):
+        assert differences(found, text, seed) == []
+
+
+REFUSED = {
+    "y[:3] = x @ m": "error[W142]: x @ m is a product of the shapes (8,) and (3, 4)",
+    "y[:] = x + m[0]": "error[W142]: x + m[0] is of arrays of the shapes (8,) and (4,)",
+    "y[0] = m @ n": "error[W142]: m @ n is an array, not one number",
+    "y[:3] = m.sum(axis=2)": "error[W142]: the axis 2 is none of an array of 2 dimensions",
+    "y[0] = x[0] @ 3": "error[W105]: '@' of numbers is not supported",
+}
+
+
+@pytest.mark.parametrize(("body", "message"), REFUSED.items())
+def test_what_is_not_clear_is_said(error: Callable[[str], str], body: str, message: str) -> None:
+    assert message in error("from weft import *\n" + HEAD + body + "\n")
