@@ -126,7 +126,9 @@ class _Reader:
         banks = tuple((p.kind, p.factor, p.dim) for p in info.partitions)
         stream = info.stream is not None
         self.arrays.append(
-            RaisedArray(info.name, info.dtype, info.shape, is_argument, depth, stream, banks)
+            RaisedArray(
+                info.name, info.dtype, info.shape, is_argument, depth, stream, banks, info.contents
+            )
         )
 
     def scalar(self, value: Any, name: str) -> None:

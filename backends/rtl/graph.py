@@ -225,7 +225,8 @@ class Array:
     ``access`` of an argument is ``in``, ``out``, ``inout``, or ``scratch``: memory that the caller
     neither fills nor reads. Element ``[i0, i1, …]`` lies in bank
     number `bank` at `offset`; every bank is `depth` deep. ``lanes`` banks side by side are one port,
-    whose words have an element of each: a packed argument, of which `LOAD` and `STORE` access words.
+    whose words have an element of each: a packed argument, of which `LOAD` and `STORE` access words. ``contents`` are the
+    words of a table of constants, in row-major order.
     """
 
     name: str
@@ -236,6 +237,7 @@ class Array:
     argument: bool
     access: str = "inout"
     lanes: int = 1
+    contents: tuple[int, ...] = ()
 
     @property
     def word(self) -> int:

@@ -56,6 +56,7 @@ CODES: dict[str, str] = {
     "W162": "a number computed of loop variables that does not fit 32 bits",
     "W163": "a shift by a negative number",
     "W164": "a subscript that is a value, and may be out of bounds",
+    "W165": "a captured table that is no memory: too large, or of entries of no clear type",
     "W190": "at run time: a division by zero",
     "W191": "at run time: a local that is read before it is written",
     "W192": "at run time: a shift by a negative number",

@@ -136,6 +136,8 @@ def _cast(ctx: Context, dtype: DType, node: ast.Call) -> Expr:
     if len(node.args) != 1:
         message = f"a cast takes 1 value, not {len(node.args)}"
         raise ctx.error("W150", message, node, f"write {dtype}(x)")
+    if isinstance(node.args[0], ast.Subscript):
+        ctx.converted[node.args[0]] = dtype
     found = ctx.evaluate(node.args[0])
     if isinstance(found, Fraction):
         return _exact_constant(ctx, dtype, found, node)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from dsl.errors.errors import LanguageError, Span
+from dsl.expressions.types import DType
 from dsl.frontend.capture import Environment
 from dsl.frontend.inferred import Inferred
 from dsl.frontend.scope import Names
@@ -58,7 +59,8 @@ class Context:
     ``bound`` are the names that its function assigns, ``once`` those of them that stand for one value, ``plain`` those
     that no condition decides on; ``evaluator`` says what expressions stand for
     (see `dsl.frontend.evaluate`), ``reader`` gives the nodes of a statement. ``flags`` are the names of the scalars that tell of a ``break``,
-    of loops that are not read yet. ``given`` is what expressions stand for that the front end made. ``inferred`` are the types
+    of loops that are not read yet. ``given`` is what expressions stand for that the front end made,
+    ``converted`` the types that elements of tables are converted to. ``inferred`` are the types
     of locals that are found by reading on.
     """
 
@@ -74,6 +76,7 @@ class Context:
     flags: dict[ast.For, str] = field(default_factory=dict)
     ahead: Ahead = field(default_factory=Ahead)
     given: dict[ast.expr, object] = field(default_factory=dict)
+    converted: dict[ast.expr, DType] = field(default_factory=dict)
 
     @property
     def source(self) -> FunctionSource:

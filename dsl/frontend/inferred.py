@@ -192,4 +192,7 @@ def joined(types: list[DType]) -> DType | None:
         return reduce(common_float, sure) if sure else None
     if all(t == boolean for t in known):
         return boolean
-    return reduce(lambda a, b: common_type(a, b), [_INT, *known])
+    found: DType = _INT
+    for t in known:
+        found = common_type(found, t)
+    return found

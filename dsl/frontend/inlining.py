@@ -105,6 +105,10 @@ class _Call:
         for array in self._results:
             made = ctx.names.made(f"{callee.name}_{array.name}", array.dtype, ctx.span(self._node))
             self._views[array.name] = View(made.name, ())
+        for array in callee.tables:
+            shape, words = array.shape, array.contents
+            table = ctx.names.table(array.name, array.dtype, shape, words, array.span)
+            self._arrays[array.name] = table.name
         for array in callee.locals:
             self._arrays[array.name] = ctx.names.unique(f"{callee.name}_{array.name}")
         for array in inlined_locals(callee, self._arrays, ctx.names.depth):

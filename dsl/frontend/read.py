@@ -37,5 +37,7 @@ def _read(request: Request, inferred: Inferred) -> Program:
     nodes = whole_body(ctx, assigned_results(source, returned))
     name = source.node.name
     check_name(source, name, "this kernel", source.node)
-    program = Program(name, (*declared, *names.locals), nodes, source.header())
+    program = Program(
+        name, (*declared, *ctx.names.tables, *ctx.names.locals), nodes, source.header()
+    )
     return ordered_locals(program)

@@ -65,6 +65,7 @@ class Names:
         self._arrays = dict(self._scopes[0].arrays)
         self.arguments = frozenset(self._scopes[0].arrays)
         self.locals: list[Array] = []
+        self.tables: list[Array] = []
         self._copied: list[dict[str, object]] = []
 
     @property
@@ -229,6 +230,24 @@ class Names:
         array = Array(name, dtype, (), Storage.LOCAL, False, self.depth, span)
         self._scopes[-1].arrays[array.name] = array
         self._add(array)
+        return array
+
+    def table(
+        self,
+        base: str,
+        dtype: DType,
+        shape: tuple[int, ...],
+        contents: tuple[int, ...],
+        span: Span | None,
+    ) -> Array:
+        """A table of constants: one that is there already with the same contents, else a new one."""
+        for known in self.tables:
+            if (known.dtype, known.shape, known.contents) == (dtype, shape, contents):
+                return known
+        name = self.unique(base)
+        array = Array(name, dtype, shape, Storage.TABLE, True, 0, span, contents)
+        self.tables.append(array)
+        self._arrays[name] = array
         return array
 
     def add_unnamed(self, array: Array) -> None:

@@ -1,4 +1,4 @@
-"""Captured tables at subscripts that are no constants: a choice among their entries.
+"""Captured tables at subscripts that are no constants: a choice among the entries of small ones, a ROM of others.
 
 ``COEF[k]`` of four entries is ``(COEF[0] if k < 1 else COEF[1]) if k < 2 else ...``: copies of an unrolled loop find their
 entry when they are compiled, elsewhere it is a tree of multiplexers, as deep as the subscript has bits.
@@ -20,9 +20,10 @@ from dsl.expressions.values import Value, plain
 from dsl.frontend.capture import is_number
 from dsl.frontend.context import Context
 from dsl.frontend.operands import value
+from dsl.frontend.roms import rom_entry, size_of
 
-MAX_ENTRIES = 256
-"""Of more, a choice would be larger than the memory that an argument is."""
+MAX_ENTRIES = 64
+"""A choice among as many takes one LUT of six inputs for each bit of an entry, as a memory of them does."""
 
 
 def looked_up(ctx: Context, table: object, chain: Sequence[ast.Subscript]) -> Value | None:
@@ -40,6 +41,8 @@ def looked_up(ctx: Context, table: object, chain: Sequence[ast.Subscript]) -> Va
     keys = [value(ctx, n) for n in nodes]
     if all(is_number(k) for k in keys):
         return None
+    if size_of(table) > MAX_ENTRIES:
+        return rom_entry(ctx, table, keys, chain[-1])
     return _Table(ctx, chain[-1], nodes).entry(table, keys, 0)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dsl.arrays.storage import storage_dtype
+from dsl.arrays.tables import table_data
 from dsl.expressions.affine import Affine
 from dsl.programs.program import Array, Program, Storage
 
@@ -67,6 +68,8 @@ def allocate(
                 found[array.name] = Store(array, inputs[array.name].copy(), None, inside)
             case Storage.LOCAL:
                 found[array.name] = local(array, inside)
+            case Storage.TABLE:
+                found[array.name] = Store(array, table_data(array), None, inside)
             case Storage.SCRATCH:
                 found[array.name] = replace(local(array, inside), written=None)
             case _:

@@ -27,6 +27,7 @@ class Storage(Enum):
 
     ARGUMENT = "argument"  # passed by the caller; a scalar argument is passed by value
     LOCAL = "local"  # on chip, undefined until written
+    TABLE = "table"  # on chip, of constants: a ROM
     SCRATCH = "scratch"  # a local of the outermost scope that a schedule puts into memory outside
 
 
@@ -37,6 +38,8 @@ class Array:
     A local that is declared inside loops belongs to one iteration of them: ``scope_depth`` is the
     number of loops around its declaration. Each iteration has a fresh, undefined copy.
     ``const`` marks an argument declared with ``weft.const[...]``. Scalar arguments are read only.
+    ``contents`` are the raw words of a table, row by row: of an integer its value, of fixed point the integer of its
+    bits, of a float its bits as an unsigned integer.
     """
 
     name: str
@@ -46,6 +49,7 @@ class Array:
     const: bool = False
     scope_depth: int = 0
     span: Span | None = field(default=None, compare=False, repr=False)
+    contents: tuple[int, ...] = field(default=(), repr=False)
 
     @property
     def type(self) -> ArrayType:
@@ -119,6 +123,11 @@ class Program:
     def locals(self) -> tuple[Array, ...]:
         """The local arrays and scalars on the chip."""
         return tuple(a for a in self.arrays if a.storage is Storage.LOCAL)
+
+    @property
+    def tables(self) -> tuple[Array, ...]:
+        """The arrays of constants on the chip."""
+        return tuple(a for a in self.arrays if a.storage is Storage.TABLE)
 
     @property
     def scratch(self) -> tuple[Array, ...]:

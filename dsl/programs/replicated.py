@@ -50,7 +50,7 @@ def with_replicas(program: Program, array: str, loop: Loop, count: int) -> Progr
 
     Args:
         program: the kernel.
-        array: a local, or an argument that no statement assigns to.
+        array: a local, a table, or an argument that no statement assigns to.
         loop: one that reads it.
         count: copies.
     """
@@ -93,6 +93,9 @@ def with_replicas(program: Program, array: str, loop: Loop, count: int) -> Progr
         new = replace(new, scope_depth=old.scope_depth)
         arrays = tuple(new if a is old else a for a in program.arrays)
         return ordered_locals(replace(program, arrays=arrays, body=body))
+    if old.storage is Storage.TABLE:  # copies of constants are constants, and nothing copies them
+        new = replace(new, storage=Storage.TABLE, const=True, contents=old.contents * count)
+        return ordered_locals(replace(program, arrays=(*program.arrays, new), body=body))
     body = (_copied(program, old, new, copy, used), *body)
     return ordered_locals(replace(program, arrays=(*program.arrays, new), body=body))
 

@@ -8,10 +8,13 @@ needs the loops to be counted (accesses out of bounds and the like) is checked w
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from dsl.errors.errors import InputError, LanguageError, Span
+from dsl.expressions.numeric import bounds
+from dsl.expressions.types import DType, FloatType
 from dsl.programs.program import MAX_EXTENT, Array, Program, Storage
 from dsl.programs.scopes import ordered_locals
 from dsl.stored.body import BodyReader
@@ -113,21 +116,32 @@ def _program(data: object) -> Program:
 
 
 def _array(data: object, places: Places) -> Array:
+    words = data.pop("contents") if isinstance(data, dict) and "contents" in data else []
     name, dtype, shape, storage, const, depth, span = fields_of(data, _ARRAY, "an array")
     name = name_of(name, "an array's name")
-    if storage not in ("argument", "local") or type(const) is not bool:
+    if storage not in ("argument", "local", "table") or type(const) is not bool:
         raise Malformed(f"'{name}' is neither an argument nor a local")
     depth = integer_of(depth, f"the scope of '{name}'", 0, MAX_EXTENT)
-    if (storage == "argument" and depth) or (storage == "local" and const):
+    known = {"argument": not depth, "local": not const, "table": const and not depth}
+    if not known[storage]:
         raise Malformed(f"'{name}' cannot be a {storage} in that scope, or const")
     extents = [
         integer_of(n, f"an extent of '{name}'", 1, MAX_EXTENT)
         for n in list_of(shape, f"the shape of '{name}'")
     ]
+    element = element_type_of(dtype)
+    contents = _contents(words, name, element, math.prod(extents) if storage == "table" else 0)
     return Array(
-        name, element_type_of(dtype), tuple(extents), Storage(storage), const, depth,
-        places.span(span),
-    )  # fmt: skip
+        name, element, tuple(extents), Storage(storage), const, depth, places.span(span), contents
+    )
+
+
+def _contents(data: object, name: str, dtype: DType, count: int) -> tuple[int, ...]:
+    """The words of a table."""
+    what = f"the contents of '{name}'"
+    words = list_of(data, what, count)
+    low, high = (0, (1 << dtype.width) - 1) if isinstance(dtype, FloatType) else bounds(dtype)
+    return tuple(integer_of(word, what, low, high) for word in words)
 
 
 @dataclass(frozen=True, slots=True)

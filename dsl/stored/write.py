@@ -90,7 +90,8 @@ def _place(places: _Places | None, span: Span | None) -> list[int] | None:
 
 
 def _array(array: Array, places: _Places | None) -> dict[str, Any]:
-    return {
+    words = {"contents": list(array.contents)} if array.contents else {}
+    return words | {
         "name": array.name,
         "type": str(array.dtype),
         "shape": list(array.shape),

@@ -164,6 +164,8 @@ class _Builder:
         for s in tree.storage:
             if s.array == name:
                 info = replace(info, storage=MemoryInfo(s.type, s.impl, s.latency))
+        if array.storage is Storage.TABLE:
+            return replace(info, contents=array.contents)
         if array.storage is Storage.LOCAL:
             depths = [s.depth for s in tree.streams if s.array == name]
             return replace(info, stream=depths[0]) if depths else info
@@ -192,7 +194,8 @@ class _Builder:
     def _locals(self, iv: str | None) -> None:
         """Declare the locals that live at this level."""
         placed = {p.array: p.iv for p in self.tree.placements}
-        for array in self.tree.program.locals:
+        tables = [a for a in self.tree.program.tables if iv is None and a.name in self.accesses]
+        for array in (*tables, *self.tree.program.locals):
             if placed.get(array.name) != iv:
                 continue
             sizes = ir.DenseI32ArrayAttr.get([0, 0])  # neither dynamic sizes nor symbols

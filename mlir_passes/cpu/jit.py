@@ -12,7 +12,7 @@ from typing import Any
 from dsl.errors.errors import IRError
 from mlir_passes.cpu.bf16_bits import bf16_as_bits
 from mlir_passes.cpu.lower import all_ops, lower_to_cpu
-from mlir_passes.cpu.memory import empty_raw, load_raw, store_raw
+from mlir_passes.cpu.memory import empty_raw, load_raw, store_raw, store_words
 from mlir_passes.dialect.access import GARBAGE, SCRATCH
 from mlir_passes.dialect.attributes import ArrayInfo, argument_infos, top_function
 from mlir_passes.provider import execution_engine, ir, passmanager
@@ -65,7 +65,8 @@ class JitKernel:
             ValueError: an array has not the declared shape.
         """
         memory = [store_raw(inputs[a.name], a) for a in self.arguments]
-        own = [empty_raw(a) for a in (*self.scratch, *self.locals)]
+        own = [empty_raw(a) for a in self.scratch]
+        own += [store_words(a) if a.contents else empty_raw(a) for a in self.locals]
         for data in own[: len(self.scratch)]:
             data.fill(GARBAGE)  # whoever takes it for zeros is found
         words = [data.ctypes.data for data in (*memory, *own)]

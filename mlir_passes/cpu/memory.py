@@ -55,6 +55,13 @@ def empty_raw(info: ArrayInfo) -> Any:
     return np.zeros(math.prod(info.shape) * element_bytes(width), dtype=np.uint8)
 
 
+def store_words(info: ArrayInfo) -> Any:
+    """Memory of a table of constants."""
+    width = info.dtype.width if isinstance(info.dtype, FloatType) else exact(info.dtype).width
+    mask, size = (1 << width) - 1, element_bytes(width)
+    return np.array([word & mask for word in info.contents], dtype=f"u{size}")
+
+
 def load_raw(data: Any, info: ArrayInfo) -> Any:
     """The raw array that memory made by `store_raw` holds now."""
     if isinstance(info.dtype, FloatType):

@@ -76,7 +76,8 @@ class TripCount:
 @dataclass(frozen=True, slots=True)
 class ArrayInfo:
     """An argument or a local: an array, or a scalar (empty shape). ``stream``: words of a FIFO. ``stable``: its
-    readers do not wait for each other. ``cache``: lines, and elements of a line.
+    readers do not wait for each other. ``cache``: lines, and elements of a line. ``contents``: the raw words of a table of
+    constants (`dsl.programs.program.Array`).
     """
 
     name: str
@@ -92,6 +93,7 @@ class ArrayInfo:
     reshapes: tuple[Partition, ...] = ()
     stable: bool = False
     cache: tuple[int, int] | None = None
+    contents: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +170,8 @@ def array_attributes(info: ArrayInfo) -> dict[str, Any]:
         found["hls.cache"] = hls.Cache.get(*map(_int, info.cache))
     if info.stable:
         found["hls.stable"] = ir.UnitAttr.get()
+    if info.contents:
+        found["hls.contents"] = ir.DenseI64ArrayAttr.get([_signed_word(w) for w in info.contents])
     if info.const:
         found["hls.const"] = ir.UnitAttr.get()
     if info.access is not None:
@@ -289,9 +293,23 @@ def array_info(attributes: Any, type_: Any) -> ArrayInfo:
         stable="hls.stable" in attributes,
         cache=_params(attributes["hls.cache"]) if "hls.cache" in attributes else None,
         const="hls.const" in attributes,
+        contents=contents_of(attributes, element_or_float),
         access=cast("Access | None", _text(attributes, "hls.access") or None),
         stream=_params(attributes["hls.stream"])[0] if "hls.stream" in attributes else None,
     )
+
+
+def _signed_word(word: int) -> int:
+    """A word of up to 64 bits as a signed one."""
+    return word - (1 << 64) if word >= 1 << 63 else word
+
+
+def contents_of(attributes: Any, dtype: DType) -> tuple[int, ...]:
+    """The raw words of a table of constants; empty of all other memory."""
+    if "hls.contents" not in attributes:
+        return ()
+    signed = isinstance(dtype, IntType | FixedType) and dtype.signed
+    return tuple(w if signed else w & ((1 << 64) - 1) for w in attributes["hls.contents"])
 
 
 def top_function(module: Any) -> Any:

@@ -55,7 +55,11 @@ _ON_MEMORY: dict[str, Check] = {
     "hls.reshape": _list_of(hls.Partition),
     "hls.storage": _is(hls.Storage),
 }
-_ON_LOCAL: dict[str, Check] = {**_ON_MEMORY, "hls.stream": _is(hls.Stream)}
+_ON_LOCAL: dict[str, Check] = {
+    **_ON_MEMORY,
+    "hls.stream": _is(hls.Stream),
+    "hls.contents": _is(ir.DenseI64ArrayAttr),
+}
 _ON_ARGUMENT: dict[str, Check] = {
     **_ON_MEMORY,
     "hls.interface": _is(hls.Interface),

@@ -55,6 +55,10 @@ CHEAP = frozenset({"arith.constant", "index", "argument", "variable"})
 _COMPOUND = frozenset({"+", "-", "*", "/"})
 
 
+_PER_LINE = 12
+"""Words of a table."""
+
+
 @dataclass(slots=True)
 class Open:
     """A value whose expression is still to be placed, and what it loads."""
@@ -256,10 +260,27 @@ class Printer:
             return
         self._know(memory)
         sizes = extents(memory.info.shape)
-        self._line(f"{self.needs.type(memory.info.dtype)} {memory.name}{sizes};")
+        if memory.info.contents:
+            self.lines += self._constants(memory, sizes)
+        else:
+            self._line(f"{self.needs.type(memory.info.dtype)} {memory.name}{sizes};")
         self.lines += memory_pragmas(memory)
         if not memory.read and not memory.is_array:
             self._line(f"(void){memory.name};")
+
+    def _constants(self, memory: Memory, sizes: str) -> list[str]:
+        """The definition of a table, which tools make a ROM of: a row a line."""
+        info = memory.info
+        texts = [self.values.word(word, info.dtype) for word in info.contents]
+        rows = [", ".join(texts[n : n + _PER_LINE]) for n in range(0, len(texts), _PER_LINE)]
+        for extent in info.shape[:0:-1]:
+            texts = [
+                f"{{{', '.join(texts[n : n + extent])}}}" for n in range(0, len(texts), extent)
+            ]
+            rows = texts
+        space, inner = " " * self.indent, " " * (self.indent + INDENT)
+        head = f"{space}static const {self.needs.type(info.dtype)} {memory.name}{sizes} = {{"
+        return [head, *(f"{inner}{row}," for row in rows), f"{space}}};"]
 
     # --------------------------------------------------------------------------------- control
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from dsl.expressions.numeric import wrap
-from dsl.expressions.types import FixedType, IntType, Quant
+from dsl.arrays.tables import float_of_word
+from dsl.expressions.numeric import frac_of, wrap
+from dsl.expressions.types import DType, FixedType, FloatType, IntType, Quant
 from mlir_passes.emit import logic
 from mlir_passes.emit.cpp import Cpp, call, infix, member, name, prefix, subscript, ternary
 from mlir_passes.emit.exact import ExactOps
@@ -94,6 +95,13 @@ class Values:
         if isinstance(meaning, FixedType):
             return constant(raw, meaning.frac, meaning)
         return constant(raw)
+
+    def word(self, word: int, dtype: DType) -> str:
+        """A raw word of a table as a literal of its type."""
+        if isinstance(dtype, FloatType):
+            return self.needs.real(float_of_word(word, dtype), dtype.name).text
+        assert isinstance(dtype, IntType | FixedType)
+        return self.ops.assigned(constant(word, frac_of(dtype), dtype), dtype).text
 
     def _memory(self, value: Value) -> Number:
         """A load, or a scalar argument."""

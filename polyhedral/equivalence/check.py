@@ -95,6 +95,9 @@ def _check_arrays(program: Program, arrays: tuple[RaisedArray, ...]) -> Refutati
             found = _declared(array.name, array.dtype, array.shape)
             text = f"the kernel has no local {found}"
             return Refutation("W326", text, program.span)
+        if known.contents != array.contents:
+            text = f"the table '{array.name}' holds other constants"
+            return Refutation("W326", text, program.span)
     return None
 
 

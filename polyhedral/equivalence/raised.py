@@ -84,6 +84,7 @@ class RaisedArray:
         depth: how many loops are around its declaration.
         is_stream: it is a FIFO between two processes, or one for each of its ``banks``.
         banks: kind, factor (0: its extent) and dimension of each partition.
+        contents: the raw words of a table of constants.
     """
 
     name: str
@@ -93,6 +94,7 @@ class RaisedArray:
     depth: int = 0
     is_stream: bool = False
     banks: tuple[tuple[PartitionKind, int, int], ...] = ()
+    contents: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,10 @@ def check_replication(before: Program, after: Program, array: str) -> Refutation
     if len(new) != 1 or new[0].shape[1:] != old.shape or new[0].dtype != old.dtype:
         return _wrong(array, "there is no other array of copies", old)
     copies, body = new[0], after.body
-    if old.storage is not Storage.LOCAL:
+    if old.storage is Storage.TABLE:
+        if copies.contents != old.contents * copies.shape[0]:
+            return _wrong(array, "they hold other constants", old)
+    elif old.storage is not Storage.LOCAL:
         if any(s.target.array == array for s in before.statements()):
             return _wrong(array, "an argument is assigned to", old)
         if not body or not _is_copy(body[0], old, copies):
@@ -56,9 +59,8 @@ def _same_arrays(before: Program, after: Program, old: Array, copies: Array) -> 
     is_local = old.storage is Storage.LOCAL
     mine = {a.name: a for a in before.arrays if not (is_local and a is old)}
     others = {a.name: a for a in after.arrays if a.name != copies.name}
-    fits = copies.storage is Storage.LOCAL and copies.scope_depth == (
-        old.scope_depth if is_local else 0
-    )
+    kind = Storage.TABLE if old.storage is Storage.TABLE else Storage.LOCAL
+    fits = copies.storage is kind and copies.scope_depth == (old.scope_depth if is_local else 0)
     return mine == others and fits
 
 

@@ -15,6 +15,7 @@ from typing import assert_never
 
 from dsl.expressions import expr as dx
 from dsl.expressions.affine import Affine, Constraint
+from dsl.expressions.expr import loads
 from dsl.expressions.types import DType, boolean
 from dsl.programs.program import Array, Program, Storage
 from dsl.schedules.steps import BindOp
@@ -51,8 +52,12 @@ def kernel_of_tree(tree: LoopTree) -> Kernel:
     """The design as one function, or one for each process of a dataflow region."""
     program = tree.program
     reader = _Reader(simplified(tree), _scalars(program))
+    read = {access.array for stmt in program.statements() for access in loads(stmt.value)}
     memories = tuple(
-        reader.memory(a) for a in program.arrays if a.shape or a.storage is Storage.LOCAL
+        reader.memory(a)
+        for a in program.arrays
+        if (a.shape or a.storage is Storage.LOCAL)
+        and (a.storage is not Storage.TABLE or a.name in read)
     )
     asked = tree.pipeline
     pipeline = None if asked is None else (asked.ii, asked.style)
@@ -93,7 +98,7 @@ class _Reader:
         for s in self.tree.storage:
             if s.array == array.name:
                 storage, impl = s.type, s.impl
-        argument = array.storage is not Storage.LOCAL
+        argument = array.storage not in (Storage.LOCAL, Storage.TABLE)
         words = ((r.dim, r.scheme, r.factor) for r in self.tree.reshapes if r.array == array.name)
         found = Memory(
             array.name, array.dtype, array.shape, splits, argument, storage, impl,

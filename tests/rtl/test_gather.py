@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import weft
@@ -14,6 +16,7 @@ from backends.rtl.generate import Options, generate
 from dsl.arrays.inputs import random_inputs
 from dsl.errors.errors import ToolError
 from dsl.kernels.kernel import Kernel
+from dsl.schedules.port_steps import Replicate
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Interface, Partition, Pipeline, Step, Unroll
 from mlir_passes.pipeline import compile_design
@@ -87,6 +90,25 @@ def written_then_read(p: u4[12], a: f32[12], y: f32[12, 4]):
         y[i, j] = t[p[i], 3 - j]
 
 
+SINE = [math.sin(2 * math.pi * k / 256) for k in range(256)]
+BOX = np.arange(72, dtype=np.uint8)[::-1].reshape(9, 8) ^ 85
+
+
+@weft.kernel
+def oscillator(step: u8[16], gain: f32[1], y: f32[16]):
+    phase: u8 = 3
+    for i in range(16):
+        y[i] = gain[0] * SINE[phase]
+        phase += step[i]
+
+
+@weft.kernel
+def substituted(x: u8[12], y: u8[12], z: i32[12]):
+    for i in range(12):
+        y[i] = BOX[x[i] & 7, x[i] >> 5]
+        z[i] = BOX[i // 2, 3] - 7
+
+
 CASES: list[tuple[Kernel, Sequence[Step]]] = [
     (table, (Unroll("i", 3), Partition("t", 0, "cyclic", 3), Pipeline("i"))),
     (chain, (Partition("successor", 0, "complete", 0), Pipeline("i"))),
@@ -97,6 +119,13 @@ CASES: list[tuple[Kernel, Sequence[Step]]] = [
     (histogram, (Unroll("i", 2), Partition("h", 0, "complete", 0), Pipeline("i"))),
     (swapped, (Unroll("i", 2), Partition("a", 0, "block", 4))),
     (inverse, (Pipeline("i"),)),
+    (oscillator, (Pipeline("i"),)),
+    (substituted, (Unroll("i", 3), Partition("BOX", 1, "cyclic", 4), Pipeline("i"))),
+    (
+        substituted,
+        (Replicate("BOX", "i", 2), Unroll("i", 2), Partition("BOX_copies", 0, "complete")),
+    ),
+    (substituted, (Partition("BOX", 0, "complete"), Partition("BOX", 1, "complete"))),
     (written_then_read, (Pipeline("S1.j"), Pipeline("S2.j"), Partition("t", 1, "complete", 0))),
 ]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from backends.rtl.control.units import choose
 from backends.rtl.design import BankPort
-from backends.rtl.graph import Array, Graph, Memory
+from backends.rtl.graph import Array, Graph, Memory, places
 from backends.rtl.ir import Expr, ModuleBuilder, Ref, any_of, lit
 from backends.rtl.ir import Memory as RamMemory
 
@@ -90,10 +90,21 @@ class Memories:
             bank.port = replace(port, raddr=raddr, re=enable, rdata=data.name)
             return data
         style = "block" if port.memory is Memory.BRAM else "distributed"
-        memory = b.memory(name, port.width, port.depth, style)
+        memory = b.memory(name, port.width, port.depth, style, self._words(port))
         self._local[port.array, port.bank] = memory
         word: Expr = b.read(memory, bank.read_address, bank.read_enable)
         return b.delay(f"{name}_q", word, self.read_latency - 1)
+
+    def _words(self, port: BankPort) -> tuple[int, ...]:
+        """What a bank of a table of constants holds; nothing of all others."""
+        of = self._arrays[port.array]
+        if not of.contents:
+            return ()
+        found = [0] * port.depth
+        for word, (bank, offset) in zip(of.contents, places(of), strict=True):
+            if bank == port.bank:
+                found[offset] = word
+        return tuple(found)
 
     def value(self, array: str, number: int) -> Expr:
         """What a register holds in this cycle."""
@@ -104,6 +115,8 @@ class Memories:
                 data = self.builder.input(f"{name}_rdata", bank.port.width)
                 bank.port = replace(bank.port, rdata=data.name)
                 bank.value = data
+            elif words := self._words(bank.port):
+                bank.value = lit(words[0], bank.port.width)
             else:
                 bank.register = self.builder.reg(name, bank.port.width)
                 bank.value = bank.register

@@ -67,8 +67,9 @@ def evaluate(
     machine = _Machine(graph, dict(scalars), flush, watch, exp)
     for array in graph.arrays:
         machine.banks[array.name] = [[0] * array.depth for _ in range(array.banks)]
-        if array.argument:
-            for (bank, offset), value in zip(places(array), arrays[array.name], strict=True):
+        words = arrays[array.name] if array.argument else array.contents
+        if len(words):
+            for (bank, offset), value in zip(places(array), words, strict=True):
                 machine.banks[array.name][bank][offset] = value
         machine.banks[array.name] = join_lanes(array, machine.banks[array.name])
     machine.regions(graph.body, {})

@@ -92,6 +92,7 @@ def _array(info: ArrayInfo, argument: bool) -> Array:
         argument,
         info.access or "inout",
         lanes,
+        tuple(word & ((1 << _width(info.dtype)) - 1) for word in info.contents),
     )
     return replace(array, memory=_memory(array, info))
 
