@@ -19,9 +19,11 @@ from dsl.expressions.intrinsics import intrinsic_of
 from dsl.frontend.capture import dtype_of, numpy_type
 from dsl.frontend.context import Context
 from dsl.frontend.parts import part_of, type_of
+from dsl.frontend.results import is_array
 from dsl.frontend.slices import view_of
 from dsl.kernels.kernel import Kernel
-from dsl.programs.inline import View
+from dsl.programs.inline import Slice, View
+from dsl.programs.program import Array
 
 Placed = TypeVar("Placed", bound=ast.AST)
 Shape = tuple[int, ...]
@@ -172,12 +174,19 @@ class ArrayExprs:
             return self._named(name, node.args[0], node.args[1:], node)
         if function in _OF_ONE or (function in (min, max) and len(node.args) == 1):
             return None
+        if isinstance(function, Kernel) and any(map(is_array, _results(function))):
+            result = self.ctx.evaluate(node)
+            return self._whole(result) if isinstance(result, Array) else None
         if isinstance(function, Kernel):
             formal = function.program.arguments
             whole = [n for a, n in zip(formal, node.args, strict=False) if a.shape]
             return self._elementwise(node, whole) if len(whole) < len(node.args) else None
         known = intrinsic_of(function) or dtype_of(function) or numpy_type(function) or name
         return self._elementwise(node) if known or function in (int, float, bool) else None
+
+    def _whole(self, array: Array) -> ArrayExpr:
+        view = View(array.name, tuple(Slice(Affine(), n) for n in array.shape))
+        return ArrayExpr(array.shape, lambda at: self.element(view, at), (view,))
 
     def _named(
         self, name: str, of: ast.expr, args: Sequence[ast.expr], node: ast.Call
@@ -354,6 +363,12 @@ def _operands(node: ast.expr) -> list[ast.expr]:
     if isinstance(node, ast.Call):
         return node.args
     return [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
+
+
+def _results(kernel: Kernel) -> Sequence[Array]:
+    """The arrays that a kernel's results are assigned to."""
+    arguments = kernel.program.arguments if kernel.results else ()
+    return arguments[len(arguments) - kernel.results :]
 
 
 def method_of(ctx: Context, node: ast.Call) -> str | None:

@@ -26,12 +26,13 @@ from dsl.errors.errors import Span
 from dsl.expressions.affine import Affine
 from dsl.expressions.types import DType, IndexType, IntType
 from dsl.expressions.values import Value
-from dsl.frontend.array_exprs import ArrayExprs, At, Shape, numpy_name
+from dsl.frontend.array_exprs import ArrayExprs, At, Shape, method_of, numpy_name
 from dsl.frontend.capture import dtype_of, numpy_type
 from dsl.frontend.context import Ahead, Context
 from dsl.frontend.declare import check_name
 from dsl.frontend.operands import value
 from dsl.frontend.slices import view_of
+from dsl.kernels.kernel import Kernel
 from dsl.programs.inline import View
 from dsl.programs.program import MAX_EXTENT, Array, Storage
 
@@ -114,12 +115,21 @@ class _Reader:
                 return self._listed(source)
             case ast.ListComp():
                 return self._comprehended(source)
+        if isinstance(source, ast.Call) and self._is_result(source):
+            return None
         exprs = ArrayExprs(self._ctx, self._node)
         array = exprs.of(source) if view_of(self._ctx, source) is None else None
         if array is None:
             return None
         dtype = self._type_on_trial(exprs, array.shape, array.at)
         return _Made(array.shape, dtype, loop=source)
+
+    def _is_result(self, call: ast.Call) -> bool:
+        """Whether it is the array that a kernel returns, which a name then stands for."""
+        if method_of(self._ctx, call) is not None:
+            return False
+        function = self._ctx.evaluate(call.func)
+        return isinstance(function, Kernel) and isinstance(self._ctx.evaluate(call), Array | tuple)
 
     def _filled(self, call: ast.Call) -> _Made | None:
         """``np.zeros(shape, dtype)`` and the like."""

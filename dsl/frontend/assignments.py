@@ -16,9 +16,11 @@ from dsl.frontend.context import Context
 from dsl.frontend.declare import check_name, declare_assigned
 from dsl.frontend.evaluate import binary
 from dsl.frontend.operands import example_access, value
+from dsl.frontend.parts import part_of
 from dsl.frontend.scope import LoopName
 from dsl.frontend.slices import view_of
 from dsl.frontend.subscript import element_of
+from dsl.programs.inline import View
 from dsl.programs.program import Array, Node, Stmt, statements_in
 
 
@@ -91,7 +93,7 @@ def _bound(ctx: Context, target: ast.expr, source: ast.expr) -> bool:
     """
     if not isinstance(target, ast.Name) or ctx.names.find(target.id):
         return False
-    if target.id in ctx.plain and (view := view_of(ctx, source)) is not None:
+    if target.id in ctx.plain and (view := _part(ctx, source)) is not None:
         if not ctx.names.can_bind(target.id):
             message = f"'{target.id}' is the name of another array in what is around this loop"
             raise ctx.error("W134", message, target, "give the part of the array another name")
@@ -106,6 +108,14 @@ def _bound(ctx: Context, target: ast.expr, source: ast.expr) -> bool:
     check_name(ctx.source, target.id, "this constant", target)
     ctx.names.bind(target.id, found)
     return True
+
+
+def _part(ctx: Context, source: ast.expr) -> View | None:
+    """The part of an array that an expression is, or the array that a kernel returns."""
+    if source in ctx.ahead.known or isinstance(source, ast.Call):
+        found = part_of(ctx, ctx.evaluate(source))
+        return None if found is None else found[0]
+    return view_of(ctx, source)
 
 
 def _several(ctx: Context, source: ast.expr) -> ast.expr:

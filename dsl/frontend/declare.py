@@ -94,18 +94,18 @@ def arguments(ctx: Context) -> Iterator[Array]:
 
 
 def results(ctx: Context, names: Sequence[str]) -> Iterator[Array]:
-    """The arrays of one element that the results of a kernel are assigned to (see `dsl.frontend.results`).
+    """The arrays that the results of a kernel are assigned to, of one element for a scalar (see `dsl.frontend.results`).
 
     Raises:
         LanguageError: W102 a result that is no scalar, W103 no type.
     """
     for name, node in zip(names, result_nodes(ctx.source.node), strict=True):
-        dtype = _declared_type(ctx, node)
-        if isinstance(dtype, ArrayType | ConstType | IndexType):
-            message = f"a result is a scalar, not {dtype}"
-            instead = "write arrays to an array argument, which is changed in place"
-            raise ctx.error("W102", message, node, instead)
-        yield Array(name, dtype, (1,), Storage.ARGUMENT, False, 0, ctx.span(node))
+        declared = _declared_type(ctx, node)
+        if isinstance(declared, ConstType | IndexType):
+            message = f"a result is a scalar or an array, not {declared}"
+            raise ctx.error("W102", message, node, "write its type, as in -> f32 or -> f32[8]")
+        dtype, shape = _parts(declared)
+        yield Array(name, dtype, shape or (1,), Storage.ARGUMENT, False, 0, ctx.span(node))
 
 
 def _parts(declared: ArrayType | DType) -> tuple[DType, tuple[int, ...]]:

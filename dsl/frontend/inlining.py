@@ -15,6 +15,7 @@ from dsl.frontend.ahead import put_ahead
 from dsl.frontend.context import Context
 from dsl.frontend.operands import value
 from dsl.frontend.parts import type_of
+from dsl.frontend.results import is_array
 from dsl.frontend.slices import view_of
 from dsl.kernels.kernel import Kernel
 from dsl.programs.inline import Names, Slice, View, inlined, inlined_locals
@@ -36,7 +37,9 @@ def call_kernel(ctx: Context, node: ast.Call) -> tuple[Node, ...] | None:
     return _Call(ctx, program, node, callee).nodes()
 
 
-def call_value(ctx: Context, callee: Kernel, node: ast.Call) -> Expr | tuple[Expr, ...]:
+def call_value(
+    ctx: Context, callee: Kernel, node: ast.Call
+) -> Expr | Array | tuple[Expr | Array, ...]:
     """The results of a kernel that is called in an expression; its statements go in front of the statement.
 
     Raises:
@@ -103,7 +106,12 @@ class _Call:
             else:
                 self._bind_scalar(argument, node)
         for array in self._results:
-            made = ctx.names.made(f"{callee.name}_{array.name}", array.dtype, ctx.span(self._node))
+            base, span = f"{callee.name}_{array.name}", ctx.span(self._node)
+            if is_array(array):
+                whole = ctx.names.made_array(base, array.dtype, array.shape, span)
+                self._arrays[array.name] = whole.name
+                continue
+            made = ctx.names.made(base, array.dtype, span)
             self._views[array.name] = View(made.name, ())
         for array in callee.tables:
             shape, words = array.shape, array.contents
@@ -116,12 +124,17 @@ class _Call:
         names = Names(self._arrays, self._scalars, self._loop_name, self._stmt_name, self._views)
         return (*self._copies, *inlined(callee, names, ctx.names.loops()))
 
-    def values(self) -> tuple[Expr, ...]:
+    def values(self) -> tuple[Expr | Array, ...]:
         """The results, which the nodes compute."""
+        return tuple(map(self._value, self._results))
+
+    def _value(self, result: Array) -> Expr | Array:
+        if is_array(result):
+            made = self._ctx.names.array(self._arrays[result.name])
+            assert made is not None
+            return made
         span = self._ctx.span(self._node)
-        return tuple(
-            Load(Access(self._views[a.name].array, (), span), a.dtype) for a in self._results
-        )
+        return Load(Access(self._views[result.name].array, (), span), result.dtype)
 
     def _actuals(self) -> list[tuple[Array, ast.expr]]:
         """Each argument of the callee with what is passed for it."""

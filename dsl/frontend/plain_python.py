@@ -1,4 +1,4 @@
-"""Statements of Python that are others written shorter: ``match`` and ``while``, before a kernel is read."""
+"""What of Python is written otherwise before a kernel is read: ``match``, ``while``, variables of generators."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 
 from dsl.errors.errors import LanguageError
+from dsl.frontend.comprehensions import with_own_names
 from dsl.frontend.matches import Matches
 from dsl.frontend.whiles import Whiles
 
@@ -13,14 +14,12 @@ Refused = Callable[[str, ast.stmt, str], LanguageError]
 
 
 def made_plain(node: ast.FunctionDef, refused: Refused) -> None:
-    """Put plain statements in the place of ``match``, and of the ``while`` that are known to end.
+    """Put plain statements in the place of ``match``, and of the ``while`` that are known to end; give variables of
+    generators names of their own.
 
     Raises:
         LanguageError: what ``refused`` makes of a case that is not of the language.
     """
-    statements = {type(n) for n in ast.walk(node)}
-    if not statements & {ast.Match, ast.While}:
-        return
     taken = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
     taken |= {n.arg for n in ast.walk(node) if isinstance(n, ast.arg)}
 
@@ -32,5 +31,6 @@ def made_plain(node: ast.FunctionDef, refused: Refused) -> None:
         taken.add(name)
         return name
 
+    with_own_names(node, unique)
     node.body = Matches(unique, refused).block(node.body)
     node.body = Whiles(node, unique).block(node.body)

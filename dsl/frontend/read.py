@@ -29,12 +29,13 @@ def _read(request: Request, inferred: Inferred) -> Program:
     source = request.source
     outside = Context(request, Names((), ()), frozenset(), evaluate)
     returned = result_names(source.node, source.bound)
-    declared = (*arguments(outside), *results(outside, returned))
+    made = tuple(results(outside, returned))
+    declared = (*arguments(outside), *made)
     check_defaults(declared, request.defaults)
     names = Names(declared, source.bound, source.arrays)
     once, plain = assigned_once(source.node), assigned_plainly(source.node)
     ctx = Context(request, names, source.bound, evaluate, inferred, once, plain, statement)
-    nodes = whole_body(ctx, assigned_results(source, returned))
+    nodes = whole_body(ctx, assigned_results(source, made))
     name = source.node.name
     check_name(source, name, "this kernel", source.node)
     program = Program(

@@ -27,6 +27,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from dsl.errors.errors import LanguageError
 from dsl.frontend.source import FunctionSource
+from dsl.programs.program import Array
 
 
 def result_nodes(node: ast.FunctionDef) -> list[ast.expr]:
@@ -51,14 +52,19 @@ def result_names(node: ast.FunctionDef, taken: Collection[str]) -> list[str]:
     return names
 
 
-def assigned_results(source: FunctionSource, names: Sequence[str]) -> list[ast.stmt]:
-    """The body of a kernel, where ``return`` assigns to the arrays of these names; as it is where there are none.
+def is_array(result: Array) -> bool:
+    """Whether a result is an array; one of one element is a scalar."""
+    return result.shape != (1,)
+
+
+def assigned_results(source: FunctionSource, results: Sequence[Array]) -> list[ast.stmt]:
+    """The body of a kernel, where ``return`` assigns to these arrays; as it is where there are none.
 
     Raises:
         LanguageError: W102 a way through the kernel ends without a value, or with too few or too many.
     """
     body = source.node.body
-    if not names:
+    if not results:
         return body
     if not _always_returns(body):
         raise LanguageError(
@@ -67,11 +73,18 @@ def assigned_results(source: FunctionSource, names: Sequence[str]) -> list[ast.s
             span=source.span(source.node.returns or body[-1]),
             help="end it with 'return' and the value",
         )
-    made = _Results(source, names)
+    made = _Results(source, results)
     # Where a loop is left by one of them, those of other iterations keep what was there before.
     place = next(n for s in body for n in ast.walk(s) if isinstance(n, ast.Return))
-    first = [made.cleared(place)] if _has_partial(body) else []
+    # The same goes for the elements of an array that one way through a condition assigns.
+    chosen = any(map(is_array, results)) and not all(isinstance(s, ast.Return) for s in _ends(body))
+    first = made.cleared(place) if chosen or _has_partial(body) else []
     return [*first, *made.block(body, is_last=True)]
+
+
+def _ends(body: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """The statements of a kernel that hold a ``return``."""
+    return [s for s in body if any(isinstance(n, ast.Return) for n in ast.walk(s))]
 
 
 def _always_returns(statements: Sequence[ast.stmt]) -> bool:
@@ -100,9 +113,9 @@ def _has_partial(statements: Sequence[ast.stmt]) -> bool:
 class _Results:
     """Puts assignments in the place of ``return`` with a value."""
 
-    def __init__(self, source: FunctionSource, names: Sequence[str]) -> None:
+    def __init__(self, source: FunctionSource, results: Sequence[Array]) -> None:
         self._source = source
-        self._names = names
+        self._results = results
 
     def block(self, statements: Sequence[ast.stmt], *, is_last: bool) -> list[ast.stmt]:
         """``is_last``: nothing of the kernel is behind the statements."""
@@ -114,7 +127,7 @@ class _Results:
     def _of(self, s: ast.stmt, is_last: bool) -> Iterator[ast.stmt]:
         match s:
             case ast.Return():
-                yield self._assigned(s)
+                yield from self._assigned(s)
                 if not is_last:
                     yield ast.copy_location(ast.Return(None), s)
             case ast.If():
@@ -128,19 +141,19 @@ class _Results:
             case _:
                 yield s
 
-    def cleared(self, place: ast.stmt) -> ast.stmt:
+    def cleared(self, place: ast.stmt) -> list[ast.stmt]:
         """``result[0] = 0``, of all results."""
-        zeros: list[ast.expr] = [ast.copy_location(ast.Constant(0), place) for _ in self._names]
+        zeros: list[ast.expr] = [ast.copy_location(ast.Constant(0), place) for _ in self._results]
         value = zeros[0] if len(zeros) == 1 else ast.Tuple(zeros, ast.Load())
         return self._assigned(ast.copy_location(ast.Return(value), place))
 
-    def _assigned(self, s: ast.Return) -> ast.stmt:
+    def _assigned(self, s: ast.Return) -> list[ast.stmt]:
         """``result[0] = value``, of all results at once."""
         values = [] if s.value is None else [s.value]
-        if len(self._names) > 1 and isinstance(s.value, ast.Tuple):
+        if len(self._results) > 1 and isinstance(s.value, ast.Tuple):
             values = s.value.elts
-        if len(values) != len(self._names) and not (values and isinstance(s.value, ast.Call)):
-            count = len(self._names)
+        if len(values) != len(self._results) and not (values and isinstance(s.value, ast.Call)):
+            count = len(self._results)
             wanted = "1 value" if count == 1 else f"{count} values"
             raise LanguageError(
                 "W102",
@@ -153,11 +166,19 @@ class _Results:
         def at(node: ast.expr) -> ast.expr:
             return ast.copy_location(node, s)
 
-        targets = [
-            at(ast.Subscript(at(ast.Name(n, ast.Load())), at(ast.Constant(0)), ast.Store()))
-            for n in self._names
-        ]
-        one = len(targets) == 1
-        target = targets[0] if one else at(ast.Tuple(targets, ast.Store()))
+        targets = [self._target(r, s) for r in self._results]
+        if len(values) == len(targets) and any(map(is_array, self._results)):
+            pairs = zip(targets, values, strict=True)  # nothing reads a result: one after the other
+            return [ast.copy_location(ast.Assign([t], v), s) for t, v in pairs]
+        target = targets[0] if len(targets) == 1 else at(ast.Tuple(targets, ast.Store()))
         value = values[0] if len(values) == 1 else at(ast.Tuple(values, ast.Load()))
-        return ast.copy_location(ast.Assign([target], value), s)
+        return [ast.copy_location(ast.Assign([target], value), s)]
+
+    def _target(self, result: Array, s: ast.stmt) -> ast.expr:
+        """``result[0]``, or all of an array."""
+
+        def at(node: ast.expr) -> ast.expr:
+            return ast.copy_location(node, s)
+
+        part = at(ast.Slice()) if is_array(result) else at(ast.Constant(0))
+        return at(ast.Subscript(at(ast.Name(result.name, ast.Load())), part, ast.Store()))

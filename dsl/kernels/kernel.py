@@ -210,7 +210,7 @@ class Kernel(ABC):
         outputs = run(program, inputs)
         for name in written & inputs.keys():
             inputs[name][...] = outputs[name]
-        found = tuple(result[0] for result in results.values())
+        found = tuple(r[0] if r.shape == (1,) else r for r in results.values())
         return found[0] if len(found) == 1 else found or None
 
     def _defaults_of(

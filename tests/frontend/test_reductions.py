@@ -72,3 +72,9 @@ def test_what_is_no_loop_is_said(error: Callable[[str], str]) -> None:
     assert "error[W150]: sum() of a loop takes one argument" in error(written("y[0] = sum(x, 3)"))
     early = error(written("y[0] = sum(v // x[0] for v in x) if x[0] != 0 else 0"))
     assert "error[W153]: sum(v // x[0] for v in x) is computed on a condition" in early
+
+
+def test_variables_of_generators_end_with_them(kernel: Load) -> None:
+    body = "t = x[1]\n    y[0] = sum(t * t for t in z)\n    y[1] = sum(sum(t for t in x) * t for t in z)\n    y[2] = t"
+    text = f"@weft.kernel\ndef k(x: i8[8], z: i8[8], y: i32[8]):\n    {body}\n"
+    assert differences(kernel(text), text) == []

@@ -124,3 +124,55 @@ def k(x: i8[8], y: i32[8]):
     assert differences(found, text) == []
     assert kernel(text, "scaled")(5) == 16
     assert kernel(text, "scaled")(5, more=0) == 15
+
+
+ARRAYS = """\
+@weft.kernel
+def product(a: i8[3, 4], b: i8[4, 3]) -> i32[3, 3]:
+    return a @ b
+
+@weft.kernel
+def sorted2(a: i8[4]) -> tuple[i8[4], i32]:
+    t = a.copy()
+    swaps = 0
+    for i in range(3):
+        for j in range(3):
+            if t[j] > t[j + 1]:
+                t[j], t[j + 1] = t[j + 1], t[j]
+                swaps += 1
+    return t, swaps
+
+@weft.kernel
+def early(a: i8[4], n: i32) -> i8[4]:
+    if n > 2:
+        return a // 2
+    t = [0] * 4
+    t[n & 3] = a[0]
+    return t
+
+@weft.kernel
+def k(x: i8[8], m: i8[3, 4], n: i8[4, 3], y: i32[8], q: i32[3, 3]):
+    c = product(m, n)
+    q[:] = c + product(m, n) * 2
+    q += product(m, n) @ c
+    s, w = sorted2(x[:4])
+    y[:4] = s
+    y[4] = w
+    for i in range(3):
+        r = early(m[i], x[i])
+        y[i] += r[1] + early(m[i], i)[0]
+"""
+
+
+@pytest.mark.parametrize("name", ["product", "sorted2", "early", "k"])
+def test_results_that_are_arrays(kernel: Load, name: str) -> None:
+    found = kernel(f"import numpy as np\nfrom weft import *\n{ARRAYS}", name)
+    for seed in range(2):
+        assert differences(found, ARRAYS, seed) == []
+
+
+def test_arrays_that_are_returned_to_python(kernel: Load) -> None:
+    found = kernel(f"import numpy as np\nfrom weft import *\n{ARRAYS}", "sorted2")
+    values, swaps = found(np.array([3, 1, 2, 0], np.int8))
+    assert values.tolist() == [0, 1, 2, 3]
+    assert swaps == 5

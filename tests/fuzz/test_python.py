@@ -13,7 +13,7 @@ from dsl.schedules.schedule import Schedule
 from tests.support.amount import programs
 from tests.support.as_python import differences
 from tests.support.levels import Case, check_levels
-from tests.support.random_python import Writer
+from tests.support.random_python import AS_PYTHON, HEAD, Writer
 
 SEEDS, COMPILED = 24, 6
 # What the front end refuses of what the writer writes: copies that jump, targets that depend on those before.
@@ -23,7 +23,7 @@ REFUSED = ("W109", "W153")
 def loaded(seed: int, folder: Path) -> tuple[Kernel, str] | None:
     text = Writer(seed).text()
     file = folder / f"k{seed}.py"
-    file.write_text(f"import weft\nfrom weft import *\n\n{text}", encoding="utf-8")
+    file.write_text(HEAD + text, encoding="utf-8")
     kernel = load(f"{file}:k")
     try:
         _ = kernel.program
@@ -40,7 +40,7 @@ def test_kernels_do_what_their_text_does(tmp_path: Path) -> None:
     for seed, pair in found.items():
         if pair is not None:
             for data, largest in enumerate((40, 126)):
-                assert differences(*pair, data, largest) == [], seed
+                assert differences(*pair, data, largest, **AS_PYTHON) == [], seed
 
 
 def test_their_designs_do_what_they_do(tmp_path: Path) -> None:

@@ -45,9 +45,11 @@ def executed(
     held = {n: a.astype(object) if hasattr(a, "astype") else a for n, a in arrays.items()}
     found = names[name](**held)
     if isinstance(found, tuple):
-        held |= {f"result_{n}": [value] for n, value in enumerate(found)}
+        held |= {
+            f"result_{n}": value if np.ndim(value) else [value] for n, value in enumerate(found)
+        }
     elif found is not None:
-        held["result"] = [found]
+        held["result"] = found if np.ndim(found) else [found]
     return held
 
 

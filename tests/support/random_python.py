@@ -7,6 +7,26 @@ Every value that is kept is masked to what its type holds, so that plain Python 
 from __future__ import annotations
 
 import random
+from typing import Any
+
+import numpy as np
+
+TABLES: dict[str, Any] = {
+    "ROM": [(7 * n * n + 3) % 251 - 100 for n in range(100)],
+    "GRID": np.arange(-60, 60, dtype=np.int16).reshape(10, 12),
+}
+"""Captured by the kernels: what becomes read-only memories, of a list and of NumPy."""
+HEAD = f"""\
+import numpy as np
+import weft
+from weft import *
+
+ROM = {TABLES["ROM"]}
+GRID = np.array({TABLES["GRID"].tolist()}, np.int16)
+
+"""
+AS_PYTHON = {"ROM": TABLES["ROM"], "GRID": TABLES["GRID"].astype(object)}
+"""The tables for Python: of numbers that do not wrap."""
 
 HELPERS = """\
 @weft.kernel
@@ -27,6 +47,10 @@ def both(p: i32, q: i32) -> tuple[i32, i32]:
     if p > q:
         return p & 63, q & 31
     return (p + q) & 63, 5
+
+@weft.kernel
+def scaled(v: i32, by: i32 = 3, *, more: i32 = 1) -> i32:
+    return v * by + more
 
 @weft.kernel
 def mixed(t: i32[4]) -> i32:
@@ -55,7 +79,15 @@ class Writer:
         self._line(1, "a: i32 = 1")
         self._line(1, "b: i32 = x[0]")
         self._line(1, "seen = False")
+        self._line(1, "c = 0")
+        self._line(1, "t = [0] * 4")
+        self._line(1, "u = np.zeros(8, np.int32)")
+        self._line(1, f"row = m[{self._rng.randint(0, 2)}]")
+        self._line(1, f"part = {self._pick('w[2:6]', 'w[::2]', 'u[1:5]')}")
         self._block(1, self._rng.randint(2, 4), in_loop=False)
+        self._line(1, "y[:4] ^= t")
+        self._line(1, "y ^= u")
+        self._line(1, "y[5] ^= c & 1023")
         self._line(1, "y[7] = a & 4095")
         self._line(1, "y[6] = (b ^ (5 if seen else 2)) & 4095")
         body = "\n".join(self._lines)
@@ -81,6 +113,10 @@ class Writer:
                 self._loop(depth)
             elif kind < 0.5 and depth < 5:
                 self._if(depth, in_loop=in_loop)
+            elif kind < 0.58 and depth < 4:
+                self._while(depth)
+            elif kind < 0.64 and depth < 4:
+                self._match(depth, in_loop=in_loop)
             else:
                 self._line(depth, self._plain())
 
@@ -100,6 +136,32 @@ class Writer:
             self._line(depth, other)
             self._block(depth + 1, 1, in_loop=in_loop)
 
+    def _while(self, depth: int) -> None:
+        n = self._name("n")
+        if self._rng.random() < 0.4:
+            self._line(depth, f"{n} = ({self._expr(1)}) & 63")
+            self._line(depth, f"while {n} > 0:")
+            self._line(depth + 1, f"c += {n} & {self._pick('1', '3')}")
+            self._line(depth + 1, f"{n} {self._pick('>>= 1', '//= 3', f'&= {n} - 1')}")
+            return
+        up = self._rng.random() < 0.6
+        first, test = (f"{n} = 1", f"{n} < 6") if up else (f"{n} = 6", f"{n} >= 0")
+        self._line(depth, first)
+        rest = f" and ({self._condition()})" if self._rng.random() < 0.5 else ""
+        self._line(depth, f"while {test}{rest}:")
+        self._line(depth + 1, f"y[{n}] = ({self._expr(1)}) & 255")
+        self._line(depth + 1, self._plain())
+        self._line(depth + 1, f"{n} {'+=' if up else '-='} {self._pick('1', '2')}")
+        if self._rng.random() < 0.5:
+            self._line(depth, f"c = {n} + 1")
+
+    def _match(self, depth: int, *, in_loop: bool) -> None:
+        v = self._name("v")
+        self._line(depth, f"match ({self._expr(1)}) & 7:")
+        for case in ("0 | 3", f"{v} if {v} > 5", "2", "_")[: self._rng.randint(2, 4)]:
+            self._line(depth + 1, f"case {case}:")
+            self._block(depth + 2, 1, in_loop=in_loop)
+
     def _loop(self, depth: int) -> None:
         i, v = self._name("i"), self._name("v")
         low = self._rng.randint(0, 2)
@@ -114,6 +176,7 @@ class Writer:
             f"for {i}, {v} in zip({self._pick('x', 'x[1:]')}, z):": (None, (i, v)),
             f"for {i} in ({self._pick('1, 3', '0, 1', '6, 5, 4')}):": ((i, 8), ()),
             f"for {i}, {v} in ((0, 2), (3, -1)):": ((i, 0), (v,)),
+            f"for {i}, {v}, _p, _q in m:": (None, (i, v)),
         }
         head = self._pick(*heads)
         loop, elements = heads[head]
@@ -145,12 +208,35 @@ class Writer:
             f"y[{self._index()}], y[{self._index()}] = ({e}) & 511, ({self._expr(1)}) & 255",
             f"y[{self._pick('1:5', '0:4', '4:', '::2')}] = {self._pick('x[0:4]', 'y[2:6]', 'm[2]', 'a & 31')}",
             "w[1:] = w[:-1]",
+            f"c = (c * 3 + ({e})) & 255",
+            f"c += {self._pick('x[2] > 3', '1', 'seen')}",
+            f"t[({e}) & 3] {self._pick('=', '^=')} ({self._expr(1)}) & 127",
+            f"u[{self._index()}] = ({e}) & 511",
+            f"u[:] = {self._array()}",
+            f"t[:] = row * {self._pick('2', 'row', 'row[1]', 'part[0] & 15')}",
+            f"part[{self._pick('0', '3', '-1')}] = ({e}) & 63",
+            "part[:] = row & 31",
+            "w[:] = (w + w[0]) & 63",
+            f"w[:] = ({self._array()}) & 63",
+            "u[:4] = t",
             f"y += {self._pick('x', '1', 'w')}",
             f"seen = {self._pick('True', 'False')}",
             f"if {self._condition()}: seen = True",
         )
 
     # ------------------------------------------------------------------------------- expressions
+
+    def _array(self) -> str:
+        """An expression of eight elements, of at most some thousands."""
+        p, q = self._pick("x", "z", "w"), self._pick("x", "z", "w", "c & 31", "x[2]")
+        return self._pick(
+            f"{p} {self._pick('+', '-', '*')} {q}",
+            f"np.maximum({p}, {q})",
+            f"np.where({p} > z, {p}, {q})",
+            f"abs({p}) - {p}.min()",
+            f"np.clip({p}, -20, 20)",
+            f"{p} * 2",
+        )
 
     def _index(self) -> str:
         choices = [
@@ -189,6 +275,14 @@ class Writer:
             f"{self._pick('min', 'max')}({p}, {q})",
             f"abs({p})",
             f"sign({p})",
+            f"scaled({p} & 31{self._pick('', f', {q} & 7', ', more=5')})",
+            f"ROM[({p}) & 63]",
+            f"GRID[({p}) & 7, ({q}) % 12]",
+            "(x @ z)",
+            "(m[1] @ row)",
+            f"{self._pick('x', 'm', 'row', '(x * z)')}.sum()",
+            f"np.{self._pick('max', 'min')}({self._pick('m', 'z', 'x - z')})",
+            f"row[{self._pick('1', '-1', f'({p}) & 3')}]",
             f"place({self._pick('x', 'w')}, {q})",
             "mixed(y[2:6])",
             f"sum({self._pick('x', 'y[1:4]', 'm[0]', 'abs(t) for t in z', 't for t in w if t > 3', 'x[t] * z[t] for t in range(3)')})",
