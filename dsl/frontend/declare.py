@@ -102,7 +102,8 @@ def results(ctx: Context, names: Sequence[str]) -> Iterator[Array]:
     for name, node in zip(names, result_nodes(ctx.source.node), strict=True):
         declared = _declared_type(ctx, node)
         if isinstance(declared, ConstType | IndexType):
-            message = f"a result is a scalar or an array, not {declared}"
+            what = "weft.const" if isinstance(declared, ConstType) else declared
+            message = f"a result is a scalar or an array, not {what}"
             raise ctx.error("W102", message, node, "write its type, as in -> f32 or -> f32[8]")
         dtype, shape = _parts(declared)
         yield Array(name, dtype, shape or (1,), Storage.ARGUMENT, False, 0, ctx.span(node))

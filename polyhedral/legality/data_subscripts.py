@@ -14,6 +14,7 @@ from dsl.expressions.types import DType, IndexType, IntType
 from dsl.expressions.value_range import Range, type_range, value_range
 from dsl.programs.pretty_expr import MARK, expr_text
 from dsl.programs.program import Array, Storage
+from polyhedral.legality.stored_ranges import StoredRanges
 from polyhedral.scop.scop import Scop, Statement
 
 Loops = Mapping[str, Mapping[str, Range]]
@@ -89,6 +90,7 @@ class _Locals:
     def __init__(self, scop: Scop, loops: Loops) -> None:
         self.scop, self.loops = scop, loops
         self.known: dict[str, Range | None] = {}  # None while it is being found
+        self.least: StoredRanges | None = None
 
     def range_of(self, value: Expr, s: Statement) -> Range:
         return value_range(value, self.loops[s.name], self._stored)
@@ -98,10 +100,18 @@ class _Locals:
         array = self.scop.program.array(access.array)
         if array.storage is Storage.ARGUMENT:
             return whole
+        if array.storage is Storage.TABLE:
+            return min(array.contents), max(array.contents)
         if array.name not in self.known:
             self.known[array.name] = None
             self.known[array.name] = self._written(array, whole)
-        return self.known[array.name] or whole  # a value of its own values: that of the type
+        return self.known[array.name] or self._least(access, dtype)  # a value of its own values
+
+    def _least(self, access: Access, dtype: DType) -> Range:
+        """The least range that holds itself."""
+        if self.least is None:
+            self.least = StoredRanges(self.scop.program)
+        return self.least.stored(access, dtype)
 
     def _written(self, array: Array, whole: Range) -> Range:
         """The least range of all that is written; what is read before it is written is an error."""

@@ -30,6 +30,11 @@ class StoredRanges:
             for a in program.arrays
             if a.storage is Storage.LOCAL and isinstance(a.dtype, IntType)
         }
+        self.tables = {
+            a.name: (min(a.contents), max(a.contents))
+            for a in program.tables
+            if isinstance(a.dtype, IntType)
+        }
         self.known: dict[str, Range] = {}
         stmts = [s for s in program.statements() if s.target.array in self.types]
         number, changed = 0, set(self.types)
@@ -43,6 +48,8 @@ class StoredRanges:
 
     def stored(self, access: Access, dtype: DType) -> Range:
         """Of what an access reads."""
+        if access.array in self.tables:
+            return self.tables[access.array]
         return self.known.get(access.array, type_range(dtype))
 
     def _round(self, stmts: list[Stmt]) -> Iterator[str]:

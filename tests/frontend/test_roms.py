@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+import weft
 from backends.equivalence import equivalence
 from backends.verify import verify_many
 from dsl.kernels.kernel import Kernel
@@ -112,3 +113,8 @@ def test_they_are_stored_with_their_programs(kernels: list[Kernel]) -> None:
 )
 def test_what_is_no_memory_is_said(error: Callable[[str], str], line: str, message: str) -> None:
     assert message in error(f"{TABLES}@weft.kernel\ndef k(x: u8[4], y: i32[4]):\n    {line}\n")
+
+
+def test_ranges_of_subscripts_follow_from_what_tables_hold(kernel: Load) -> None:
+    text = "P = [(37 * n + 5) % 101 for n in range(101)]\n@weft.kernel\ndef k(x: i32[101], y: i32[101]):\n    for i in range(101):\n        y[P[i]] = x[P[100 - i]]\n"
+    weft.compile(kernel(f"from weft import *\n{text}"))

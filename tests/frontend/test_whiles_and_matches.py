@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+import weft
 from tests.frontend.conftest import Load
 from tests.support.as_python import differences
 
@@ -41,6 +42,11 @@ REFUSED = {
     "i = 0\n    while i < 8:\n        i += 1\n        i -= 1": "error[W104]: a 'while' loop whose",
     "match x[0]:\n        case [a, b]:\n            y[0] = a": "error[W104]: this case is not supported",
 }
+
+
+def test_what_a_counter_may_be_behind_its_loop_is_known(kernel: Load) -> None:
+    lines = BODIES["isort"].replace("\n", "\n    ")
+    weft.compile(kernel(f"from weft import *\n{HEAD}{lines}\n"))
 
 
 @pytest.mark.parametrize(("body", "message"), REFUSED.items())
