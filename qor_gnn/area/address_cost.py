@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from qor_gnn.body.bank_divisions import neighbours, switched_stores, wide
+from qor_gnn.body.bank_divisions import divided_along, neighbours, switched_stores, wide
 from qor_gnn.body.body import Body
 from qor_gnn.memory.addresses import Terms
 from qor_gnn.schedule.regions import Region
@@ -93,8 +93,9 @@ def divisions(body: Body, policy: IndexDivision) -> set[Division]:
     counted = {body.graph.address[n] for n in along}
     if stores and wide(body.graph, stores):
         address = body.graph.address[stores[0]]
-        terms, memory = table.shape(address).terms[0], table.memory(address)
-        return {Division(terms, 0, memory.splits[0].factor, memory.shape[0], wide=True)}
+        terms, memory = table.shape(address).terms, table.memory(address)
+        d = divided_along(body.graph, stores[0]) or 0
+        return {Division(terms[d], 0, memory.splits[d].factor, memory.shape[d], wide=True)}
     for a in {body.graph.address[n] for n in body.nodes if body.graph.address[n] >= 0}:
         shape, consts = table.shape(a), table.consts[a]
         memory = table.memory(a)

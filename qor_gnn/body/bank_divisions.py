@@ -37,18 +37,25 @@ def alap_loads(
 
 
 def quotients(graph: Graph, nodes: Sequence[int], variables: tuple[str, ...]) -> list[int]:
-    """Stores behind a wide division: the place in the bank is a product of 128 bits, for each, and
-    one more (-1) where the loads are divided as well.
+    """Stores behind a wide division, one for each subscript: the place in the bank is a product of 128 bits, for
+    each, and one more (-1) where the loads are divided as well.
     """
     stores = switched_stores(graph, nodes, neighbours(graph, nodes, variables))
     if not stores or not wide(graph, stores):
         return []
+    table = graph.addresses
+    places = {
+        (table.shape_of[a], *(table.consts[a][d] for d in _along(graph, n))): n
+        for n in reversed(stores)
+        for a in (graph.address[n],)
+    }
     both = any(graph.kind[n] == LOAD and _division(graph, n) for n in nodes)
-    return [*stores, -1] if both else stores
+    found = sorted(places.values())
+    return [*found, -1] if both else found
 
 
 def switched_stores(graph: Graph, nodes: Sequence[int], counted: Collection[int]) -> list[int]:
-    """Stores of a loop over neighbours to one dimension whose bank only a division tells.
+    """Stores of a loop over neighbours whose bank along its counter only a division tells.
 
     Args:
         graph: with its operations; ``nodes`` are those of the loop.
@@ -57,22 +64,31 @@ def switched_stores(graph: Graph, nodes: Sequence[int], counted: Collection[int]
     if not counted:
         return []
     stores = (n for n in nodes if graph.kind[n] == STORE)
-    return [n for n in stores if len(_shape(graph, n)) == 1 and _division(graph, n)]
+    return [n for n in stores if divided_along(graph, n) is not None]
+
+
+def divided_along(graph: Graph, node: int) -> int | None:
+    """The dimension along the counter whose bank only a division tells; None where there is none."""
+    divided = {d for d, _ in _remainders(graph.addresses, graph.address[node])}
+    return next((d for d in _along(graph, node) if d in divided), None)
 
 
 def neighbours(graph: Graph, nodes: Sequence[int], variables: tuple[str, ...]) -> list[int]:
-    """Loads of a loop by itself, one dimension: of elements in a row, more than it steps by."""
+    """Loads of a loop by itself, along its counter: of elements in a row, more than it steps by."""
     if len(variables) != 1:
         return []
     table = graph.addresses
-    rows: dict[int, list[int]] = {}
+    rows: dict[tuple[int, ...], list[int]] = {}
     for n in nodes:
-        if graph.kind[n] == LOAD and len(_shape(graph, n)) == 1:
-            rows.setdefault(table.shape_of[graph.address[n]], []).append(n)
+        if graph.kind[n] == LOAD:
+            a = graph.address[n]
+            for d in _along(graph, n):
+                beside = (*table.consts[a][:d], *table.consts[a][d + 1 :])
+                rows.setdefault((d, table.shape_of[a], *beside), []).append(n)
     found = []
-    for shape, loads in rows.items():
-        places = {table.consts[graph.address[n]][0] for n in loads}
-        steps = [abs(c) for v, c in table.shapes[shape].terms[0] if v == variables[0]]
+    for (d, shape, *_), loads in rows.items():
+        places = {table.consts[graph.address[n]][d] for n in loads}
+        steps = [abs(c) for v, c in table.shapes[shape].terms[d] if v == variables[0]]
         if steps and max(places) - min(places) + 1 == len(places) > steps[0]:
             found += loads
     return found
@@ -81,7 +97,20 @@ def neighbours(graph: Graph, nodes: Sequence[int], variables: tuple[str, ...]) -
 def wide(graph: Graph, stores: Sequence[int]) -> bool:
     """The tool knows no bound of the subscripts: the loop can end between its copies."""
     table = graph.addresses
-    return any(table.blurs(table.shape(graph.address[n]).terms[0]) for n in stores)
+    return any(
+        table.blurs(table.shape(graph.address[n]).terms[d])
+        for n in stores
+        for d in _along(graph, n)
+    )
+
+
+def _along(graph: Graph, node: int) -> list[int]:
+    """Dimensions that a loop may have to divide for: the only one, or those of which it knows no bound."""
+    shape = _shape(graph, node)
+    if len(shape) <= 1:
+        return [*range(len(shape))]
+    terms = graph.addresses.shape(graph.address[node]).terms
+    return [d for d, t in enumerate(terms) if graph.addresses.blurs(t)]
 
 
 def _shape(graph: Graph, node: int) -> tuple[int, ...]:
@@ -125,14 +154,14 @@ def rows_divided(graph: Graph, inner: str) -> bool:
     return any(
         terms[0][0] != inner
         for a in {a for a in graph.address if a >= 0 and table.shape(a).memory in arrays}
-        for terms in _remainders(table, a)
+        for _, terms in _remainders(table, a)
         if len(terms) == 1
     )
 
 
 def divides(table: Addresses, address: int, variables: Collection[str]) -> bool:
     """Only a division of what a body with these counters moves tells the bank of an access."""
-    return any(v in variables for terms in _remainders(table, address) for v, _ in terms)
+    return any(v in variables for _, terms in _remainders(table, address) for v, _ in terms)
 
 
 def updated(graph: Graph) -> set[int]:
@@ -144,10 +173,10 @@ def updated(graph: Graph) -> set[int]:
     return {m for a in graph.loads if a not in stored and (m := table.shape(a).memory) in memories}
 
 
-def _remainders(table: Addresses, address: int) -> Iterator[Terms]:
-    """What moves of dimensions whose bank is not known, if their number of banks is no power of two."""
+def _remainders(table: Addresses, address: int) -> Iterator[tuple[int, Terms]]:
+    """Dimensions whose bank is not known, and what moves them, if their number of banks is no power of two."""
     shape, memory = table.shape(address), table.memory(address)
     dims = zip(shape.terms, shape.resolved, memory.splits, memory.shape, strict=True)
-    for terms, known, split, extent in dims:
+    for d, (terms, known, split, extent) in enumerate(dims):
         if not known and split.factor < extent and split.factor & (split.factor - 1):
-            yield terms
+            yield d, terms

@@ -9,7 +9,7 @@ from dsl.expressions.affine import Affine
 from dsl.schedules.loop_requests import NO_REQUESTS, LoopRequests, PipelineStyle
 from polyhedral.looptree.bounds import Bounds
 from polyhedral.requests.outside import RETURN
-from qor_gnn.design.region import Loop, Node, Trips
+from qor_gnn.design.region import Guard, Loop, Node, Statement, Trips
 
 _EXECUTIONS = 1 << 14
 
@@ -86,6 +86,26 @@ def loop_of(
         processes=asked.processes,
         requests=_requests(asked.requests, around) if unroll else NO_REQUESTS,
     )
+
+
+def filled(loop: Loop, asked: Asked, body: tuple[Node, ...]) -> Loop:
+    """The loop with its body, all of whose loops a pipeline unrolls, also one that has but one iteration."""
+    eliminated = asked.ii is not None and loop.unroll == 0
+    return replace(loop, body=dissolved(body) if eliminated else body)
+
+
+def dissolved(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+    """All loops unrolled completely."""
+    found: list[Node] = []
+    for node in nodes:
+        match node:
+            case Loop():
+                found.append(replace(node, ii=None, unroll=0, body=dissolved(node.body)))
+            case Guard():
+                found.append(replace(node, body=dissolved(node.body)))
+            case Statement():
+                found.append(node)
+    return tuple(found)
 
 
 def called(nodes: tuple[Node, ...], pipeline: tuple[int, PipelineStyle] | None) -> tuple[Node, ...]:

@@ -28,7 +28,7 @@ from math import gcd, prod
 from dsl.expressions.affine import Affine
 from polyhedral.banks.splits import Split
 from qor_gnn.design.region import READ_FROM_COPIES, Kernel, Loop, Memory, Statement
-from qor_gnn.memory.automatic_pipelines import Pipe, Touch, follows, pipes
+from qor_gnn.memory.automatic_pipelines import Pipe, Touch, follows, pipes, without_eliminated
 from qor_gnn.memory.bank_counts import banks_rotate, for_ports, in_one_piece, scattered, waiting
 from qor_gnn.memory.banking import Banking
 from qor_gnn.memory.footprints import accesses_of, box_of, reach_of, unrolled_in
@@ -47,6 +47,8 @@ def partitioned(
         tool: if it partitions nothing by itself the design stays as it is.
         kept: loops whose unroll factor somebody wrote (see `pipes`).
     """
+    if tool.directives.unrolls_first:
+        kernel = without_eliminated(kernel)
     shapes = {m.name: m.shape for m in kernel.memories if not m.argument and m.lanes == 1}
     if tool.partitioning is None:
         return kernel, {}
@@ -352,7 +354,8 @@ def _factors(
             for k in range(len(shape))
             if k != d and (len(reach[k]) > 2 or unrolled[k] > 1)
         )
-        if 2 * u >= extent:
+        exits = n > u and _exits_along(pipe, live, d)
+        if 2 * (n if exits else u) >= extent:
             factor = extent
         elif len(shape) == 1 and n > 3 and reach[d][-1] - reach[d][0] >= n:
             single = banking.crowded or any(t.write for t in live)
@@ -369,8 +372,14 @@ def _factors(
             return
         elif n > u and len(shape) > 1 and full:
             factor = n
-        elif n > u and len(shape) == 1 and pipe.loop.trips.maximum % pipe.loop.factor:
+        elif exits:
             factor = -(-n // 2)  # no number divides the steps of an exit between the copies
         else:
             factor = for_ports(-(-total // others), u)
         banking.ask(memory, d, factor)
+
+
+def _exits_along(pipe: Pipe, live: Iterable[Touch], dim: int) -> bool:
+    """The loop can end between its copies, and its counter moves the dimension."""
+    along = any(pipe.loop.iv in t.indices[dim].variables() for t in live)
+    return along and pipe.loop.trips.maximum % pipe.loop.factor > 0

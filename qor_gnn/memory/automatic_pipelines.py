@@ -1,7 +1,8 @@
 """Which loops a tool with automatic pipelining makes pipelines of, and what one iteration touches.
 
 Innermost loops are pipelined; a short loop
-inside that nobody gave an unroll factor is unrolled into its parent, which is then innermost; the
+inside that nobody gave an unroll factor is unrolled into its parent, which is then innermost, and so are
+perfectly nested loops that are short as one loop; the
 loops above flatten as long as each holds a single loop and is not unrolled itself.
 """
 
@@ -9,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from math import prod
 
 from dsl.expressions.affine import Affine
+from qor_gnn.design.loops import dissolved
 from qor_gnn.design.region import Guard, Kernel, Loop, Node, Statement, Trips, loops_in
 
 
@@ -63,8 +66,7 @@ class Pipe:
     @property
     def blurred(self) -> bool:
         """It does not start at 0 and can end behind some of its copies (`Unrolling.compares_copies`)."""
-        late = any(b.is_const and b.const for b in self.loop.lowers)
-        return late and self.loop.trips.maximum % self.loop.factor > 0
+        return _blurred(self.loop)
 
     @property
     def copies(self) -> dict[str, int]:
@@ -113,7 +115,7 @@ def _pipes(
             case Loop() if fails(node):
                 pass
             case Loop() if innermost(node, short, kept):
-                flattened = _flattened(around, node)
+                flattened = () if _ends_between_loops(node) else _flattened(around, node)
                 parent = around[-1] if around else None
                 touches = tuple(_touches((node,), False, [0], True))
                 beside = tuple(t for x in flattened for t in _touches(x.body, False, [0], False))
@@ -123,6 +125,16 @@ def _pipes(
                 yield from _pipes(node.body, path, short, kept)
             case Statement():
                 pass
+
+
+def _blurred(loop: Loop) -> bool:
+    late = any(b.is_const and b.const for b in loop.lowers)
+    return late and loop.trips.maximum % loop.factor > 0
+
+
+def _ends_between_loops(loop: Loop) -> bool:
+    """It can end between copies that hold loops, and so is not flattened into the one around."""
+    return _blurred(loop) and bool(loops_in(loop.body))
 
 
 def reaches_beyond(pipe: Pipe, touch: Touch, shape: tuple[int, ...]) -> bool:
@@ -187,7 +199,29 @@ def innermost(loop: Loop, short: int | None, kept: frozenset[str]) -> bool:
     direct = [x for x in inside if not any(x in loops_in(y.body) for y in inside)]
     if all(_dissolved(x) and innermost(x, short, kept) for x in direct):
         return True
-    return all(_absorbed(x, short, kept) for x in inside) and not _perfect(loop)
+    return all(_absorbed(x, short, kept) for x in direct) and not _perfect(loop)
+
+
+def without_eliminated(kernel: Kernel) -> Kernel:
+    """The design once directives are carried out: of a pipeline that is unrolled completely as well nothing is left.
+
+    Its pipeline has unrolled all loops inside, which are straight-line code then, too.
+    """
+    functions = tuple(replace(f, body=_eliminated(f.body)) for f in kernel.functions)
+    return replace(kernel, functions=functions)
+
+
+def _eliminated(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+    found: list[Node] = []
+    for node in nodes:
+        match node:
+            case Loop() if node.ii is not None and node.unroll == 0:
+                found.append(replace(node, ii=None, body=dissolved(node.body)))
+            case Loop() | Guard():
+                found.append(replace(node, body=_eliminated(node.body)))
+            case Statement():
+                found.append(node)
+    return tuple(found)
 
 
 def _perfect(loop: Loop) -> bool:
@@ -202,9 +236,21 @@ def _dissolved(loop: Loop) -> bool:
 
 
 def _absorbed(loop: Loop, short: int | None, kept: frozenset[str]) -> bool:
-    if short is None or loop.name in kept or loop.ii is not None or loops_in(loop.body):
+    """The tool unrolls it into its parent: one loop with those inside, all perfectly nested, it is short.
+
+    Nests flatten first: what is compared with the threshold are the iterations of the flattened loop.
+    """
+    if short is None:
         return False
-    return loop.constant_trips is not None and loop.constant_trips < short
+    chain, body = [loop], loop.body
+    while inside := [n for n in body if loops_in((n,))]:
+        if len(body) > 1 or not isinstance(inside[0], Loop):
+            return False
+        chain.append(inside[0])
+        body = inside[0].body
+    if any(x.name in kept or x.ii is not None or x.constant_trips is None for x in chain):
+        return False
+    return prod(x.constant_trips or 0 for x in chain) < short
 
 
 def _flattened(around: tuple[Loop, ...], loop: Loop) -> tuple[Loop, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from qor_gnn.design.loops import dissolved
 from qor_gnn.design.region import Function, Guard, Kernel, Loop, Node, Statement, loops_in
 from qor_gnn.memory.automatic_partition import partitioned
 from qor_gnn.memory.automatic_pipelines import fails, innermost
@@ -40,23 +41,9 @@ def _transformed(nodes: tuple[Node, ...], short: int, kept: frozenset[str]) -> t
             case Loop() if fails(node):
                 found.append(replace(node, ii=None, automatic=False, body=_unpiped(node.body)))
             case Loop() if loops_in(node.body) and innermost(node, short, kept):
-                found.append(replace(node, body=_dissolved(node.body)))
+                found.append(replace(node, body=dissolved(node.body)))
             case Loop() | Guard():
                 found.append(replace(node, body=_transformed(node.body, short, kept)))
-            case Statement():
-                found.append(node)
-    return tuple(found)
-
-
-def _dissolved(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
-    """All loops unrolled completely."""
-    found: list[Node] = []
-    for node in nodes:
-        match node:
-            case Loop():
-                found.append(replace(node, ii=None, unroll=0, body=_dissolved(node.body)))
-            case Guard():
-                found.append(replace(node, body=_dissolved(node.body)))
             case Statement():
                 found.append(node)
     return tuple(found)

@@ -269,6 +269,8 @@ def flattened_body(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]
     ):
         return None
     graph = nest_graph(scope, chain, env)
+    if len(chain) > 1 and _loops_between_exits(scope, chain[-1]):
+        return None
     if len(chain) > 1 and scope.personality.flattening.promotes_first:
         kept = promotable(graph, frozenset({chain[-1].iv}))
         if any(not graph.addresses.memory(a).in_registers for a in kept):
@@ -285,6 +287,11 @@ def flattened_body(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]
     if saved := scope.personality.sums.saved:
         graph = hastened(graph, frozenset(variables), saved)
     return loop_body(graph, scope.personality, variables)
+
+
+def _loops_between_exits(scope: Scope, loop: Loop) -> bool:
+    """Its copies, with exits between them that the tool cannot see through, held loops when nests were flattened."""
+    return loop.iv in scope.addresses.blurred and bool(loops_in(loop.body))
 
 
 def _guarded_update(loop: Loop) -> bool:

@@ -245,10 +245,10 @@ def dissolved(
     table: Addresses, address: int, variables: tuple[str, ...], guarded: bool = False
 ) -> frozenset[int]:
     """Dimensions that the tool has split completely, where the innermost counter of a flattened nest
-    chooses the bank.
+    chooses the bank, and another one the word in it.
 
-    Nothing is left of such a subscript: which bank it is tells the tool nothing of when an element
-    is accessed again. A loop that asks for some banks of the dimension itself, but not for all, keeps
+    Nothing is left of such a subscript: every bank is read at the word, so that which bank it is tells the tool
+    nothing of when an element is accessed again. Where no counter moves the word, each bank is one element. A loop that asks for some banks of the dimension itself, but not for all, keeps
     its accesses apart. In a loop of its own the same holds where a store under a guard
     rotates through banks (`banks_rotate`).
     """
@@ -264,13 +264,20 @@ def dissolved(
             and split.factor < memory.shape[d]
             and any(a == inner and banks_rotate(split.factor, k) for a, k in terms)
         )
+    outer = frozenset(variables[:-1])
     return frozenset(
         d
         for d, (terms, split) in enumerate(zip(shape.terms, memory.splits, strict=True))
         if 1 < memory.shape[d] <= split.factor
+        and any(_moved(t, outer) for e, t in enumerate(shape.terms) if e != d)
         and not shape.resolved[d]
         and any(a == inner and (abs(k) == 1 or 2 * abs(k) >= split.factor) for a, k in terms)
     )
+
+
+def _moved(terms: Terms, counters: frozenset[str]) -> bool:
+    """Some of the counters move a subscript."""
+    return bool(Affine(terms).variables() & counters)
 
 
 def _least_positive(

@@ -11,12 +11,15 @@ class Directives:
 
     Attributes:
         auto_pipeline: innermost loops are pipelined.
-        auto_unroll: innermost loops of fewer iterations are unrolled completely into the loop around; None where
-            none are.
+        auto_unroll: innermost loops, and perfect nests, of fewer iterations are unrolled completely into the loop
+            around; None where none are.
+        unrolls_first: of a loop that is pipelined and unrolled completely no pipeline is left, but straight-line
+            code. Otherwise it is a pipeline of one iteration.
         longest_interval: a loop whose initiation interval would be longer is not pipelined; None where there
             is no such limit.
     """
 
     auto_pipeline: bool = False
     auto_unroll: int | None = None
+    unrolls_first: bool = False
     longest_interval: int | None = None
