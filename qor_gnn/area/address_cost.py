@@ -93,9 +93,9 @@ def divisions(body: Body, policy: IndexDivision) -> set[Division]:
     counted = {body.graph.address[n] for n in along}
     if stores and wide(body.graph, stores):
         address = body.graph.address[stores[0]]
-        terms, memory = table.shape(address).terms, table.memory(address)
-        d = divided_along(body.graph, stores[0]) or 0
-        return {Division(terms[d], 0, memory.splits[d].factor, memory.shape[d], wide=True)}
+        memory, d = table.memory(address), divided_along(body.graph, stores[0]) or 0
+        one = table.shape(address).terms[d]
+        return {Division(one, 0, memory.splits[d].factor, memory.shape[d], wide=True)}
     for a in {body.graph.address[n] for n in body.nodes if body.graph.address[n] >= 0}:
         shape, consts = table.shape(a), table.consts[a]
         memory = table.memory(a)
@@ -105,8 +105,10 @@ def divisions(body: Body, policy: IndexDivision) -> set[Division]:
                 continue
             if not factor & (factor - 1):
                 continue
-            one = alone and terms == ((body.variables[0], 1),) and policy.in_slices(memory.shape[d])
-            if alone and (shape.resolved[d] or (not stores and (one or a in counted))):
+            steps = (
+                alone and terms == ((body.variables[0], 1),) and policy.in_slices(memory.shape[d])
+            )
+            if alone and (shape.resolved[d] or (not stores and (steps or a in counted))):
                 continue
             rest = any(c % factor == 0 for _, c in terms) and not shape.resolved[d]
             place = consts[d] // factor if shape.resolved[d] else consts[d]

@@ -23,13 +23,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from math import gcd, prod
+from math import prod
 
 from dsl.expressions.affine import Affine
 from polyhedral.banks.splits import Split
 from qor_gnn.design.region import READ_FROM_COPIES, Kernel, Loop, Memory, Statement
 from qor_gnn.memory.automatic_pipelines import Pipe, Touch, follows, pipes, without_eliminated
-from qor_gnn.memory.bank_counts import banks_rotate, for_ports, in_one_piece, scattered, waiting
+from qor_gnn.memory.bank_counts import for_ports, in_one_piece, scattered, waiting
 from qor_gnn.memory.banking import Banking
 from qor_gnn.memory.footprints import accesses_of, box_of, reach_of, unrolled_in
 from qor_gnn.memory.storage import StorageCost, memory_cost
@@ -56,8 +56,6 @@ def partitioned(
     found = list(pipes(kernel, tool.directives.auto_unroll, kept))
     for pipe in found:
         _demand(pipe, shapes, banking)
-    for pipe in found:
-        _turned(pipe, shapes, banking)
     memories = tuple(
         _bound(_split(m, banking.factors.get(m.name, {})), banking) for m in kernel.memories
     )
@@ -101,7 +99,7 @@ def _demand(pipe: Pipe, shapes: Mapping[str, tuple[int, ...]], banking: Banking)
         if touch.memory in shapes:
             arrays[touch.memory].append(touch)
     many = _many(pipe, arrays, shapes, banking.policy.most_accesses)
-    limit = _single_port(pipe, arrays) or _guarded_rows(pipe, arrays, banking)
+    limit = _single_port(pipe, arrays)
     stuck = _stuck(pipe, arrays, banking)
     whole = in_one_piece(pipe, arrays, shapes)
     banking.interval = waiting(pipe, arrays, whole)
@@ -129,23 +127,6 @@ def _demand(pipe: Pipe, shapes: Mapping[str, tuple[int, ...]], banking: Banking)
         elif live and not stuck:
             banking.crowded = bool(many)
             _factors(pipe, memory, shapes[memory], live, updated, banking)
-
-
-def _turned(pipe: Pipe, shapes: Mapping[str, tuple[int, ...]], banking: Banking) -> None:
-    """An array is kept twice which a loop of its own updates under a guard, in banks that others asked for, if
-    it cannot tell when it comes to an element again.
-    """
-    if pipe.inner or pipe.flattened:
-        return
-    iv = pipe.loop.iv
-    touches = [t for t in pipe.touches if t.memory in shapes and iv in t.variables]
-    for memory in {t.memory for t in touches if t.write and t.guarded}:
-        own = [t for t in touches if t.memory == memory]
-        dims = {d for t in own for d, e in enumerate(t.indices) if iv in e.variables()}
-        factors = banking.factors.get(memory, {})
-        some = [factors[d] for d in dims & factors.keys() if factors[d] < shapes[memory][d]]
-        if _updated(own) and any(banks_rotate(factor, pipe.loop.factor) for factor in some):
-            banking.copies[memory] = 2
 
 
 def _many(
@@ -181,24 +162,6 @@ def _single_port(pipe: Pipe, arrays: Mapping[str, list[Touch]]) -> int:
         if _updated(touches) and _carried_row(pipe, touches):
             most = max(most, accesses_of({box_of(t, pipe) for t in touches if t.write}))
     return most
-
-
-def _guarded_rows(pipe: Pipe, arrays: Mapping[str, list[Touch]], banking: Banking) -> int:
-    """The interval of a pipeline that somebody asked for, whose loops inside update a row again under
-    guards: the sums of its copies follow each other, and the row has the banks that it had before.
-    """
-    if pipe.loop.ii is None or not pipe.inner:
-        return 0
-    inside = {x.iv for x in pipe.inner}
-    for memory, touches in arrays.items():
-        again = [t for t in touches if t.write and t.guarded and t.variables & inside]
-        if _updated(touches) and any(pipe.loop.iv not in t.variables for t in again):
-            stores = accesses_of({box_of(t, pipe) for t in again})
-            ports = prod(banking.factors[memory].values())
-            policy = banking.policy
-            sums = policy.sum_states * pipe.loop.factor + policy.around_sums
-            return max(sums, -(-stores // ports))
-    return 0
 
 
 def _carried_row(pipe: Pipe, touches: list[Touch]) -> bool:
@@ -303,8 +266,7 @@ def _stuck(pipe: Pipe, arrays: Mapping[str, list[Touch]], banking: Banking) -> b
         stuck |= bool(written and read) and pipe.blurred and own and not other
         if written and any(not _parallel(t.indices, written) for t in read):
             stuck = True
-            few = pipe.loop.factor < banking.policy.serial_writes or _some_apart(pipe, touches)
-            if pipe.loop.factor > 1 and few:
+            if pipe.loop.factor > 1:
                 banking.copies[memory] = 2
     return stuck
 
@@ -312,14 +274,6 @@ def _stuck(pipe: Pipe, arrays: Mapping[str, list[Touch]], banking: Banking) -> b
 def _recurrence(pipe: Pipe, live: list[Touch]) -> bool:
     """Copies of the loop need what other copies store, and more of the array."""
     return pipe.loop.factor > 2 and not pipe.inner and not follows(pipe, live)
-
-
-def _some_apart(pipe: Pipe, touches: list[Touch]) -> bool:
-    """Some copies of the loop can never be of the element that copies of a loop around write."""
-    moved = {v for t in touches if t.write for v in t.variables}
-    return any(
-        gcd(outer.factor, pipe.loop.factor) > 1 for outer in pipe.outside if outer.iv in moved
-    )
 
 
 def _parallel(indices: tuple[Affine, ...], written: Iterable[tuple[Affine, ...]]) -> bool:

@@ -20,14 +20,6 @@ def for_ports(accesses: int, copies: int) -> int:
     return copies * -(-need // copies)
 
 
-def banks_rotate(factor: int, step: int) -> bool:
-    """Copies of a loop have banks of their own, through which each rotates by a remainder: their number
-    is no power of two.
-    """
-    own, rest = divmod(factor, abs(step))
-    return abs(step) > 1 and not rest and own & (own - 1) > 0
-
-
 def in_one_piece(
     pipe: Pipe, arrays: Mapping[str, Sequence[Touch]], shapes: Mapping[str, tuple[int, ...]]
 ) -> set[str]:

@@ -17,7 +17,6 @@ from polyhedral.dependences.least_distance import Axis, Spot, least_distance
 from qor_gnn.body.graph import When
 from qor_gnn.design.region import Loop
 from qor_gnn.memory.addresses import Addresses, Terms
-from qor_gnn.memory.bank_counts import banks_rotate
 
 
 def starts_anywhere(loop: Loop) -> bool:
@@ -176,7 +175,7 @@ def carried_distance(
     steps: dict[str, int] = {}
     pairs = zip(s.terms, table.consts[stored], table.consts[loaded], strict=True)
     for dim, (terms, c, d) in enumerate(pairs):
-        if dim in dissolved(table, stored, variables, when == "guarded"):
+        if dim in dissolved(table, stored, variables):
             continue  # this subscript tells nothing
         if c != d and table.blurs(terms):
             continue  # this subscript tells nothing
@@ -211,7 +210,7 @@ def _between_shapes(
 ) -> int | None:
     """The distance where arithmetic on equal subscripts does not give it."""
     s, t = table.shape(stored), table.shape(loaded)
-    unseen = dissolved(table, stored, nest.variables, when[0] == "guarded")
+    unseen = dissolved(table, stored, nest.variables)
     told = [
         d
         for d, terms in enumerate(s.terms)
@@ -241,30 +240,18 @@ def _digits(moving: Sequence[tuple[Atom, int]], trips: Mapping[str, int]) -> boo
     return True
 
 
-def dissolved(
-    table: Addresses, address: int, variables: tuple[str, ...], guarded: bool = False
-) -> frozenset[int]:
+def dissolved(table: Addresses, address: int, variables: tuple[str, ...]) -> frozenset[int]:
     """Dimensions that the tool has split completely, where the innermost counter of a flattened nest
     chooses the bank, and another one the word in it.
 
     Nothing is left of such a subscript: every bank is read at the word, so that which bank it is tells the tool
-    nothing of when an element is accessed again. Where no counter moves the word, each bank is one element. A loop that asks for some banks of the dimension itself, but not for all, keeps
-    its accesses apart. In a loop of its own the same holds where a store under a guard
-    rotates through banks (`banks_rotate`).
+    nothing of when an element is accessed again. Where no counter moves the word, each bank is one element. A loop
+    that asks for some banks of the dimension itself, but not for all, keeps its accesses apart.
     """
     shape, memory = table.shape(address), table.memory(address)
-    if not table.banks_hide or not variables:
+    if not table.banks_hide or len(variables) < 2:
         return frozenset()
-    inner = variables[-1]
-    if len(variables) == 1:
-        return frozenset(
-            d
-            for d, (terms, split) in enumerate(zip(shape.terms, memory.splits, strict=True))
-            if guarded
-            and split.factor < memory.shape[d]
-            and any(a == inner and banks_rotate(split.factor, k) for a, k in terms)
-        )
-    outer = frozenset(variables[:-1])
+    inner, outer = variables[-1], frozenset(variables[:-1])
     return frozenset(
         d
         for d, (terms, split) in enumerate(zip(shape.terms, memory.splits, strict=True))

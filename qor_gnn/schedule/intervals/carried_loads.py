@@ -32,7 +32,7 @@ class CarriedLoads:
     loads: list[tuple[int, int]]
     _shapes: dict[int, list[int]] = field(default_factory=dict)  # indices of loads
     _tables: dict[tuple[int, Key], dict[Key, list[int]]] = field(default_factory=dict)
-    _rules: dict[tuple[int, int, bool], Key] = field(default_factory=dict)
+    _rules: dict[tuple[int, int], Key] = field(default_factory=dict)
     _distances: dict[tuple[object, ...], int | None] = field(default_factory=dict)
     _found: dict[tuple[int, When], list[tuple[int, int, int]]] = field(default_factory=dict)
 
@@ -56,7 +56,7 @@ class CarriedLoads:
         if self.table.memory(stored).in_order:  # ports limit the interval anyway
             met: Iterable[int] = [n for n, (a, _) in enumerate(self.loads) if a == stored]
         else:
-            met = self._may_meet(stored, when)
+            met = self._may_meet(stored)
         for n in met:
             source, load = self.loads[n]
             distance = self._distance(stored, source, when)
@@ -73,11 +73,11 @@ class CarriedLoads:
             self._distances[key] = carried_distance(table, stored, source, self.nest, when)
         return self._distances[key]
 
-    def _may_meet(self, stored: int, when: When) -> list[int]:
+    def _may_meet(self, stored: int) -> list[int]:
         found: list[int] = []
         consts = self.table.consts
         for shape, numbers in self._shapes.items():
-            rules = self._apart(stored, shape, when == "guarded")
+            rules = self._apart(stored, shape)
             table = self._tables.get((shape, rules))
             if table is None:
                 table = self._tables[shape, rules] = {}
@@ -87,12 +87,12 @@ class CarriedLoads:
             found += table.get(_left(consts[stored], rules), ())
         return sorted(found)
 
-    def _apart(self, stored: int, loaded: int, guarded: bool) -> Key:
+    def _apart(self, stored: int, loaded: int) -> Key:
         """Per dimension what constants are equal modulo where subscripts may be; 0 if equal at all."""
-        key = (self.table.shape_of[stored], loaded, guarded)
+        key = (self.table.shape_of[stored], loaded)
         found = self._rules.get(key)
         if found is None:
-            unseen = dissolved(self.table, stored, self.nest.variables, guarded)
+            unseen = dissolved(self.table, stored, self.nest.variables)
             dims = zip(self.table.shape(stored).terms, self.table.shapes[loaded].terms, strict=True)
             found = self._rules[key] = tuple(
                 1 if d in unseen or p != q else self._step(p) for d, (p, q) in enumerate(dims)

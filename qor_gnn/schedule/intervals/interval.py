@@ -305,9 +305,7 @@ def _around_memory(body: Body, address: int, stored: int, distance: int) -> int:
     moved = table.shape(address).variables
     if element is not None and stored == address and inner and inner[0] not in moved:
         return element
-    if element is not None and dissolved(
-        table, stored, body.variables, _when(body, stored) == "guarded"
-    ):
+    if element is not None and dissolved(table, stored, body.variables):
         return element
     uniform = table.shape_of[stored] == table.shape_of[address] and distance == 1
     if element is not None and not inner and uniform and only_load(body.graph, address):
