@@ -213,14 +213,14 @@ class ArrayExprs:
         """The axis that a reduction is along; None where it is of all elements."""
         given = next((k.value for k in node.keywords if k.arg == "axis"), args[0] if args else None)
         known = None if given is None else self.ctx.evaluate(given)
-        if known is None or rank == 1:
+        if known is None:
             return None
         if not isinstance(known, int) or not -rank <= known < rank:
             message = (
                 f"the axis {self.ctx.source.text(given)} is none of an array of {rank} dimensions"  # type: ignore[arg-type]
             )
             raise self.ctx.error("W142", message, node, f"write 0 to {rank - 1}")
-        return known % rank
+        return known % rank if rank > 1 else None
 
     def _along(self, name: str, array: ArrayExpr, axis: int) -> ArrayExpr:
         extent = array.shape[axis]

@@ -19,7 +19,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from dsl.errors.errors import Span
@@ -106,7 +106,7 @@ class _Reader:
         """The array that the expression makes; None where it makes none."""
         match source:
             case ast.Call():
-                found = self._filled(source)
+                found = self._filled(source) or self._array_of(source)
                 if found is not None:
                     return found
             case ast.BinOp(left=ast.List() as items, op=ast.Mult(), right=count):
@@ -162,6 +162,20 @@ class _Reader:
         if dtype is None and base != "full" and named is None and fill is not None:
             fill = ast.copy_location(ast.Constant(float(_FILLED[base] or 0)), call)
         return _Made(shape, dtype, fill)
+
+    def _array_of(self, call: ast.Call) -> _Made | None:
+        """``np.array([a, b], dtype)``."""
+        if method_of(self._ctx, call) is not None or not call.args:
+            return None
+        name = numpy_name(self._ctx.evaluate(call.func))
+        if name not in ("array", "asarray") or not isinstance(
+            call.args[0], ast.List | ast.ListComp
+        ):
+            return None
+        found = self.made(call.args[0])
+        keywords = {k.arg: k.value for k in call.keywords}
+        dtype = self._dtype(keywords.get("dtype", call.args[1] if len(call.args) > 1 else None))
+        return found if found is None or dtype is None else replace(found, dtype=dtype)
 
     def _dtype(self, node: ast.expr | None) -> DType | None:
         """A type that is said; None of ``float`` and ``int``, which have no number of bits."""

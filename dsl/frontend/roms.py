@@ -52,8 +52,10 @@ def rom_entry(
     data = _numbers(table)
     text = ctx.source.text(_base(node))
     if data is None or data.ndim != len(keys):
-        shape = "ragged" if data is None else f"of {data.ndim} dimensions"
-        message = f"the captured table {text} is {shape}, and is no table of numbers at {len(keys)} subscripts"
+        what = "no table of numbers with rows of one length"
+        if data is not None:
+            what = f"a table of {data.ndim} dimensions, and is given {len(keys)} subscripts"
+        message = f"{text} is {what}"
         raise ctx.error("W113", message, node, "write one subscript for each of its dimensions")
     if data.size > MAX_WORDS:
         message = f"the captured table {text} has {data.size} entries, more than {MAX_WORDS}"

@@ -54,12 +54,11 @@ def _slice(ctx: Context, array: Array, dim: int, node: ast.Slice) -> Slice:
     step = 1 if node.step is None else values.as_affine(value(ctx, node.step))
     if isinstance(step, Affine):
         step = step.const if step.is_const else 0
+    if step is not None and step < 0:
+        return _backwards(ctx, array, dim, node, step)
     if step is None or step < 1:
         raise _refused(
-            ctx,
-            "the step of a slice is a positive constant",
-            node.step or node,
-            "write a loop instead",
+            ctx, "the step of a slice is a constant", node.step or node, "write a loop instead"
         )
     length = high - low
     if not length.is_const or length.const < 1:
@@ -70,6 +69,23 @@ def _slice(ctx: Context, array: Array, dim: int, node: ast.Slice) -> Slice:
         text = f"the slice {ctx.source.text(node)} leaves '{array.name}', which is {array.type}"
         raise _refused(ctx, text, node, f"dimension {dim} has the elements 0 to {whole - 1}")
     return Slice(low, -(-length.const // step), step)
+
+
+def _backwards(ctx: Context, array: Array, dim: int, node: ast.Slice, step: int) -> Slice:
+    """``x[::-1]``, between constants or ends."""
+    ends = [
+        None if n is None else values.as_affine(value(ctx, n)) for n in (node.lower, node.upper)
+    ]
+    given = [n for n in (node.lower, node.upper) if n is not None]
+    known = [e.const for e in ends if e is not None and e.is_const]
+    if len(known) != len(given):
+        message = "a slice with a negative step is between constants"
+        raise _refused(ctx, message, node, "write a loop instead")
+    numbers = [None if e is None else e.const for e in ends]
+    places = range(*slice(*numbers, step).indices(array.shape[dim]))
+    if not places:
+        raise _refused(ctx, f"the slice {ctx.source.text(node)} is empty", node, "swap its ends")
+    return Slice(Affine.of(places[0]), len(places), step)
 
 
 def _refused(ctx: Context, message: str, node: ast.expr, instead: str) -> LanguageError:

@@ -13,6 +13,8 @@ from tests.support.as_python import differences
 
 HEAD = "@weft.kernel\ndef k(x: i8[8], z: i8[8], m: i8[3, 4], n: i8[4, 3], y: i32[8], q: i32[3, 3], r: i32[3, 4]):\n    "
 BODIES = {
+    "backwards": "y[:] = x[::-1]\nx[:] = x[::-1]\nb = z[5::-2]\ny[0] = b[0] - b[2]\nx[:3] = b",
+    "array": "t = np.array([x[0], 2, 3], np.int32)\nu = np.array([[1, 2], [3, 4]])\ny[0] = t[0] * u[1, 0]",
     "row": "for i in range(3):\n    row = m[i]\n    for j in range(4):\n        y[j] += row[j] * row[-1]",
     "rows": "for row in m:\n    y[0] += row[1]\n    for i, v in enumerate(row):\n        y[i] += v",
     "win": "for i in range(2):\n    w = x[4 * i:4 * i + 4]\n    y[i] = w[0] + w[3] + w.sum()\n    u = w[1:3]\n    u[0] = 5",
