@@ -17,7 +17,7 @@ from mlir_passes.dialect.attributes import ArrayInfo, LoopInfo, loop_info, place
 from mlir_passes.dialect.auto_partition import AUTO_PARTITION, verify_auto_partitions
 from mlir_passes.dialect.loop_requests import REQUEST_CHECKS, contradiction_in
 from mlir_passes.dialect.processes import pipeline_of, verify_processes, verify_region
-from mlir_passes.dialect.verify_arrays import check_type, checked_array
+from mlir_passes.dialect.verify_arrays import check_type, checked_array, verify_contents
 from mlir_passes.dialect.words import verify_words
 from mlir_passes.loop_bounds import Names, bounds_of
 from mlir_passes.provider import ir
@@ -194,6 +194,7 @@ class _Verifier:
     def _local(self, op: Any) -> None:
         _check_names(op, _ON_LOCAL)
         info = checked_array(op.attributes, op.results[0].type, op)
+        verify_contents(op, info)
         self.arrays[info.name] = info
 
     def _loop(self, op: Any, around: _Around) -> None:

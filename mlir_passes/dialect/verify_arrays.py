@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from dsl.errors.errors import IRError, did_you_mean
-from dsl.expressions.types import Overflow, Quant
+from dsl.expressions.types import FloatType, IndexType, Overflow, Quant
 from mlir_passes.dialect.access import SCRATCH
 from mlir_passes.dialect.attributes import ArrayInfo, Partition, array_info, span_of
 from mlir_passes.dialect.axi import Axi
@@ -97,6 +98,28 @@ def _check_use(info: ArrayInfo, op: Any) -> None:
     if info.axi.reads and info.access not in (None, "inout", SCRATCH):
         text = f"'{info.name}' has a second pointer for reads, and is not both read and written"
         raise _refuse("W333", text, op)
+
+
+def verify_contents(op: Any, info: ArrayInfo) -> None:
+    """Check a table of constants: a word for each element, and nothing that stores to it.
+
+    Raises:
+        IRError: W312 it is none.
+    """
+    if "hls.contents" not in op.attributes:
+        return
+    if len(info.contents) != math.prod(info.shape):
+        count = len(info.contents)
+        raise _refuse("W312", f"'hls.contents' of '{info.name}' has {count} words", op)
+    dtype = info.dtype
+    assert not isinstance(dtype, IndexType)
+    width, signed = dtype.width, not isinstance(dtype, FloatType) and dtype.signed
+    low, high = (-(1 << width - 1), (1 << width - 1) - 1) if signed else (0, (1 << width) - 1)
+    if width > 64 or any(not low <= word <= high for word in info.contents):
+        raise _refuse("W312", f"'hls.contents' of '{info.name}' does not fit its type", op)
+    users = (use.owner.name for use in op.results[0].uses)
+    if any(user.endswith(".store") for user in users):
+        raise _refuse("W312", f"'{info.name}' has 'hls.contents', and is stored to", op)
 
 
 def _mode(info: ArrayInfo) -> str:

@@ -108,7 +108,26 @@ CASES = {
     "an interface of a local": (
         kernel('%b = memref.alloc() {hls.interface = #hls.interface<"m_axi", "">} : memref<8xf32>'),
         "error[W312]: 'memref.alloc' takes no annotation 'hls.interface'\n"
-        "help: there is name, partition, reshape, storage, stream, type",
+        "help: there is contents, name, partition, reshape, storage, stream, type",
+    ),
+    "a table of too few words": (
+        kernel(
+            '%b = memref.alloc() {hls.name = "b", hls.contents = array<i64: 1, 2>} : memref<8xf32>'
+        ),
+        "error[W312]: 'hls.contents' of 'b' has 2 words",
+    ),
+    "a table of words that do not fit": (
+        kernel(
+            '%b = memref.alloc() {hls.name = "b", hls.contents = array<i64: -1>} : memref<1xf32>'
+        ),
+        "error[W312]: 'hls.contents' of 'b' does not fit its type",
+    ),
+    "a table that is stored to": (
+        kernel(
+            '%b = memref.alloc() {hls.name = "b", hls.contents = array<i64: 1>} : memref<1xf32>\n'
+            "%c = arith.constant 1.0 : f32\naffine.store %c, %b[0] : memref<1xf32>"
+        ),
+        "error[W312]: 'b' has 'hls.contents', and is stored to",
     ),
     "an annotation of the wrong kind": (
         kernel(loop("hls.pipeline = 1 : i64")),
