@@ -102,7 +102,7 @@ class Writer:
 
     def _name(self, base: str) -> str:
         self._made += 1
-        return f"{base}{self._made}"
+        return f"{base}_{self._made}"  # i32 is a type
 
     # -------------------------------------------------------------------------------- statements
 
