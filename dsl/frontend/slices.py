@@ -82,7 +82,8 @@ def _backwards(ctx: Context, array: Array, dim: int, node: ast.Slice, step: int)
         message = "a slice with a negative step is between constants"
         raise _refused(ctx, message, node, "write a loop instead")
     numbers = [None if e is None else e.const for e in ends]
-    places = range(*slice(*numbers, step).indices(array.shape[dim]))
+    first, end = numbers
+    places = range(*slice(first, end, step).indices(array.shape[dim]))
     if not places:
         raise _refused(ctx, f"the slice {ctx.source.text(node)} is empty", node, "swap its ends")
     return Slice(Affine.of(places[0]), len(places), step)

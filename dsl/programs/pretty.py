@@ -18,6 +18,7 @@ from dsl.programs.pretty_expr import (
     type_text,
     update_text,
 )
+from dsl.programs.pretty_tables import table_text
 from dsl.programs.program import Array, If, Loop, Node, Program, Stmt, statements_in
 from dsl.programs.scopes import Path, local_scopes
 
@@ -45,6 +46,8 @@ def pretty(program: Program) -> str:
     if types:
         imports.append(f"from weft import {', '.join(types)}")
     text = _TYPE.sub(lambda m: f"weft.{m[1]}" if m[1] in names else m[1], text)
+    if tables := [table_text(a) for a in program.tables]:
+        imports = ["import numpy as np", *imports, "", *tables]
     return "\n".join(imports) + "\n\n\n" + text
 
 

@@ -13,6 +13,7 @@ import weft
 from backends.equivalence import equivalence
 from backends.verify import verify_many
 from dsl.kernels.kernel import Kernel
+from dsl.programs.pretty import pretty
 from dsl.programs.program import Storage
 from dsl.schedules.schedule import Schedule
 from dsl.stored.read import program_of_json
@@ -118,3 +119,10 @@ def test_what_is_no_memory_is_said(error: Callable[[str], str], line: str, messa
 def test_ranges_of_subscripts_follow_from_what_tables_hold(kernel: Load) -> None:
     text = "P = [(37 * n + 5) % 101 for n in range(101)]\n@weft.kernel\ndef k(x: i32[101], y: i32[101]):\n    for i in range(101):\n        y[P[i]] = x[P[100 - i]]\n"
     weft.compile(kernel(f"from weft import *\n{text}"))
+
+
+def test_their_text_tells_programs_apart_and_can_be_read(kernel: Load) -> None:
+    texts = [pretty(kernel(TABLES + text).program) for text in (CHECKSUM, LOOKED_UP)]
+    assert [pretty(kernel(f"import math\n{t}").program) for t in texts] == texts
+    other = kernel(TABLES.replace("0xEDB88320", "0xEDB88321") + CHECKSUM).program
+    assert pretty(other) != texts[0]
