@@ -31,15 +31,6 @@ MAX_WORD = 64
 """Bits of an entry."""
 
 
-def size_of(table: object) -> int:
-    """The number of entries of a table, of its first rows where these differ."""
-    if hasattr(table, "__array__"):
-        return int(np.asarray(table).size)
-    if not isinstance(table, (tuple, list)):
-        return 1
-    return len(table) * size_of(table[0]) if table else 0
-
-
 def rom_entry(
     ctx: Context, table: object, keys: Sequence[Value], node: ast.Subscript
 ) -> Load | Gather:

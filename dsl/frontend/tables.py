@@ -20,7 +20,6 @@ from dsl.expressions.values import Value, plain
 from dsl.frontend.capture import is_number
 from dsl.frontend.context import Context
 from dsl.frontend.operands import value
-from dsl.frontend.roms import rom_entry, size_of
 
 MAX_ENTRIES = 64
 """A choice among as many takes one LUT of six inputs for each bit of an entry, as a memory of them does."""
@@ -41,9 +40,20 @@ def looked_up(ctx: Context, table: object, chain: Sequence[ast.Subscript]) -> Va
     keys = [value(ctx, n) for n in nodes]
     if all(is_number(k) for k in keys):
         return None
-    if size_of(table) > MAX_ENTRIES:
+    if _size(table) > MAX_ENTRIES:
+        from dsl.frontend.roms import rom_entry  # needs NumPy, which other kernels do not
+
         return rom_entry(ctx, table, keys, chain[-1])
     return _Table(ctx, chain[-1], nodes).entry(table, keys, 0)
+
+
+def _size(table: object) -> int:
+    """The number of entries of a table, of a list by its first rows."""
+    if hasattr(table, "__array__"):
+        return int(getattr(table, "size", 1))
+    if not isinstance(table, (tuple, list)):
+        return 1
+    return len(table) * _size(table[0]) if table else 0
 
 
 MAX_POINTS = 4096
