@@ -53,6 +53,7 @@ class Choice:
         bits: of all copies.
         apart: arrays that are copied in apart from what is copied out.
         whole: arrays that are copied once, in front of all tiles: each tile accesses all of them anyway.
+        overlaps: tiles are copied while others are worked on.
     """
 
     sizes: tuple[int, ...]
@@ -61,6 +62,7 @@ class Choice:
     bits: int
     apart: frozenset[str] = frozenset()
     whole: frozenset[str] = frozenset()
+    overlaps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +78,7 @@ class Tileable:
         work: for each statement its loops, and the DSP slices of one iteration a cycle.
         chains: for each sum of floats the loops that it goes over.
         trees: the terms of these sums may be added in any order.
+        in_turn: arrays that are not copied in apart from what is copied out.
     """
 
     loops: Sequence[str]
@@ -86,6 +89,7 @@ class Tileable:
     work: Sequence[tuple[Sequence[str], int]]
     chains: Sequence[Sequence[str]]
     trees: bool = False
+    in_turn: Set[str] = frozenset()
 
 
 def choices(nest: Tileable, dsp: int, room: int) -> list[Choice]:
@@ -106,13 +110,21 @@ def choices(nest: Tileable, dsp: int, room: int) -> list[Choice]:
 
 
 def _sorted(nest: Tileable, found: Sequence[Choice]) -> list[Choice]:
-    """The fastest first, and of those that are nearly as fast the ones with the fewest tiles, one alone behind them."""
-    near = _NEAR * min(choice.cycles for choice in found)
+    """The fastest first, and of those that are nearly as fast the ones with the fewest tiles, one alone behind them. Where
+    tiles cannot overlap as an array goes both ways in turn, larger ones are always a little faster: of the nearly
+    fastest the smallest leave memory to other nests.
+    """
+    best = min(found, key=lambda choice: choice.cycles)
+    near = _NEAR * best.cycles
     all_ = prod(nest.extents)
 
     def place(choice: Choice) -> tuple[float, ...]:
         size = prod(choice.sizes)
-        first = (0, -size) if choice.cycles <= near and size < all_ else (1, 0)
+        first = (
+            (0, size if nest.in_turn and not best.overlaps else -size)
+            if choice.cycles <= near and size < all_
+            else (1, 0)
+        )
         return *first, choice.cycles, choice.bits, *choice.sizes, *choice.order
 
     return sorted(found, key=place)
@@ -148,11 +160,15 @@ def _fitting(
                 continue  # a loop of one tile stands anywhere
             levels = [_level(group, order, nest.loops, counts) for group in groups]
             ways = [
-                Choice(sizes, order, cycles, bits, alone, kept)
+                Choice(sizes, order, cycles, bits, alone, kept, overlaps)
                 for placed, kept in _placements(copies, levels, whole)
-                for cycles, bits, alone in (
-                    (*_in_turn(placed, work, order, counts), frozenset[str]()),
-                    *(_at_once(placed, work, order, nest.loops, counts, room) if apart else ()),
+                for (cycles, bits, alone), overlaps in (
+                    ((*_in_turn(placed, work, order, counts), frozenset[str]()), False),
+                    *(
+                        (way, True)
+                        for way in _at_once(nest, placed, work, order, counts, room)
+                        if apart
+                    ),
                 )
                 if bits <= room
             ]
@@ -258,10 +274,10 @@ def _in_turn(
 
 
 def _at_once(
+    nest: Tileable,
     placed: _Placed,
     work: float,
     order: Sequence[int],
-    loops: Sequence[str],
     counts: Sequence[int],
     room: int,
 ) -> Iterator[tuple[float, int, frozenset[str]]]:
@@ -274,9 +290,9 @@ def _at_once(
     innermost = max(level for _, level in placed)
     within = [copy for copy, level in placed if level == innermost]
     further = [(copy, level) for copy, level in placed if level < innermost]
-    both = [copy for copy in within if copy.both]
+    both = [copy for copy in within if copy.both and copy.group[0].array not in nest.in_turn]
     around = order[: innermost + 1]
-    alone = [copy for copy in both if not _comes_again(copy.group, around, loops, counts)]
+    alone = [copy for copy in both if not _comes_again(copy.group, around, nest.loops, counts)]
     tiles = _runs(innermost, order, counts)
     for apart in ([], alone) if alone else ([],):
         beside = [copy for copy in within if not copy.both or copy in apart]

@@ -221,14 +221,20 @@ def _tiled(
     every, chains = multiples(state, nest), list(chains_of(nest, state.scop.program))
     work = list(work_of(nest, state.scop.program))
     tiled = Tileable(nest.loops, nest.extents, every, inner, moved, work, chains, allowed.trees)
-    for choice in choices(tiled, allowed.dsp, room)[:_TRIES]:
-        made = _made(state, nest, choice, moved, names)
-        if made is not None:
-            after, steps = made
-            copied = [a for a in after.scop.program.arrays if a.name in names.values()]
-            if sum(map(bits_of, copied)) <= room:
-                return after, _Tiled(steps, choice.cycles)
-    return None
+    while True:
+        refused: set[str] = set()
+        for choice in choices(tiled, allowed.dsp, room)[:_TRIES]:
+            made = _made(state, nest, choice, moved, names, refused)
+            if refused - tiled.in_turn:
+                break  # it was planned with what cannot be
+            if made is not None:
+                after, steps = made
+                copied = [a for a in after.scop.program.arrays if a.name in names.values()]
+                if sum(map(bits_of, copied)) <= room:
+                    return after, _Tiled(steps, choice.cycles)
+        if refused <= tiled.in_turn:
+            return None
+        tiled = replace(tiled, in_turn=tiled.in_turn | refused)
 
 
 def _made(
@@ -237,8 +243,11 @@ def _made(
     choice: Choice,
     moved: Sequence[Moved],
     names: Mapping[str, str],
+    refused: set[str],
 ) -> tuple[ScheduledScop, tuple[Step, ...]] | None:
-    """The nest with its tiles, copies and statements apart inside of them."""
+    """The nest with its tiles, copies and statements apart inside of them. ``refused`` gets the arrays that are copied in
+    and out, and cannot be so apart as the choice wants it.
+    """
     head = nest.statements[0]
     steps: list[Step] = [
         Tile(tuple(f"{head}.{name}" for name in nest.loops), choice.sizes, tail="guard")
@@ -261,8 +270,12 @@ def _made(
         at = f"{head}.{nest.loops[several[place]]}_0" if place >= 0 else around
         if made is None:
             return None
+        before = made
         made, copy = _buffered(made, Buffer(array, at, names[array]), array in choice.apart)
         steps.append(copy)
+        if array in choice.apart and not copy.apart and made is not None:
+            both = len(made.scop.statements) - len(before.scop.statements) > 1
+            refused |= {array} if both else set()
     if made is None:
         return None
     for name in _own(made, head, nest.level)[1:]:

@@ -58,11 +58,17 @@ def overlapped_cycles(
         cycles: of each nest, in all of its runs.
         overlaps: loops whose iterations overlap.
     """
-    total = design_cycles(groups, cycles)
-    for loop in overlaps:
+    saved: dict[Overlap, float] = {}
+    # A loop inside of another one that overlaps belongs to one of its processes.
+    for loop in sorted(overlaps, key=lambda one: len(one.nests)):
         nests = loop.nests
-        inside = design_cycles([own for own in groups if own[0] in nests], cycles)
-        longest = max(sum(cycles[n] for n in process) for process in loop.processes)
+        within = sum(less for inner, less in saved.items() if inner.nests < nests)
+        inside = design_cycles([own for own in groups if own[0] in nests], cycles) - within
+        longest = max(
+            sum(cycles[n] for n in process)
+            - sum(less for inner, less in saved.items() if inner.nests <= set(process))
+            for process in loop.processes
+        )
         if longest < inside and loop.runs:
-            total -= (inside - longest) * (1 - loop.entered / loop.runs)
-    return total
+            saved[loop] = (inside - longest) * (1 - loop.entered / loop.runs)
+    return design_cycles(groups, cycles) - sum(saved.values())

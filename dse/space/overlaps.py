@@ -1,7 +1,8 @@
 """Loops whose iterations overlap: while one tile is worked on, the next is read and the last one written.
 
 A loop can be so where its body is nests that hand each other only what belongs to one iteration
-(`polyhedral.legality.loop_regions`). The innermost such loop of each nest is: there the least is kept twice.
+(`polyhedral.legality.loop_regions`). The innermost such loop of each nest is: there the least is kept twice; or all of
+them, so that what is copied further out is copied beside the tiles inside.
 """
 
 from __future__ import annotations
@@ -17,12 +18,21 @@ from polyhedral.schedule import tried
 from polyhedral.scop.scheduled import LoopId, ScheduledScop
 
 
-def overlapped(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Dataflow, ...]]:
-    """The loops whose iterations can overlap made regions; no steps where there are none."""
+def overlapped(
+    state: ScheduledScop, nested: bool = False
+) -> tuple[ScheduledScop, tuple[Dataflow, ...]]:
+    """The loops whose iterations can overlap made regions; no steps where there are none.
+
+    Args:
+        state: of a structure.
+        nested: whether loops around others that overlap are as well.
+    """
     steps: list[Dataflow] = []
     if state.dataflow is not None or state.streams:
         return state, ()
     for ref, uid in list(_shared(state)):
+        if not nested and _has_region(state, uid):
+            continue
         names = most_processes(state, uid)
         if sum(_loops(state, uid, one) for one in names) < 2:
             continue  # the others take a few states: there is nothing to gain
@@ -32,6 +42,17 @@ def overlapped(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Dataflow, ...
             state = moved
             steps.append(step)
     return state, tuple(steps)
+
+
+def _has_region(state: ScheduledScop, uid: LoopId) -> bool:
+    """Whether a loop inside overlaps."""
+    levels = ((p, p.level(uid)) for p in state.pieces)
+    return any(
+        dim.region is not None
+        for p, level in levels
+        if level is not None
+        for dim in p.dims[level + 1 :]
+    )
 
 
 def _loops(state: ScheduledScop, uid: LoopId, statements: tuple[str, ...]) -> bool:

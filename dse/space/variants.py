@@ -206,10 +206,13 @@ def _aligned(structures: Iterable[_Structure]) -> list[_Structure]:
 
 
 def _overlapped(name: str, state: ScheduledScop, steps: tuple[Step, ...]) -> Iterator[_Structure]:
-    """The structure with loops whose iterations overlap, if there can be any."""
+    """The structure with loops whose iterations overlap, if there can be any: the innermost ones; and all."""
     at, regions = overlapped(state)
     if regions:
         yield f"{name}, iterations overlapped", at, (*steps, *regions)
+        at, more = overlapped(state, nested=True)
+        if len(more) > len(regions):
+            yield f"{name}, iterations overlapped at each level", at, (*steps, *more)
 
 
 def _moved(structures: Iterable[_Structure], how: str, move: _Move) -> list[_Structure]:

@@ -136,7 +136,15 @@ class RegionPrinter(Printer):
         assert self.kernel is not None, "the top function is printed first"
         names = self.kernel.names
         around = [*self.kernel.arguments, *outside]
-        process = Printer(names, self.needs, said=self.said)
+        # Its loops may be regions themselves: the functions of their processes come in front of its own.
+        process = RegionPrinter(
+            names,
+            self.needs,
+            said=self.said,
+            kernel=self.kernel,
+            functions=self.functions,
+            open_loops=[*self.open_loops],
+        )
         process.process(body, around)
         words = _words(process.lines)
         written = _written(body.nodes)

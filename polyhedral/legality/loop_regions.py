@@ -47,7 +47,7 @@ def region_at(state: ScheduledScop, piece: Piece, level: int) -> tuple[tuple[str
     return next(
         names_of(region.processes)
         for region in loop_regions(state)
-        if region.pieces[0].place[: level + 1] == place
+        if region.level == level and region.pieces[0].place[: level + 1] == place
     )
 
 
@@ -136,13 +136,6 @@ def _check_loop(state: ScheduledScop, region: LoopRegion, step: Step) -> None:
                 what = "pipelined" if dim.pipeline_ii is not None else "unrolled"
                 where = "it is" if k == level else f"the loop '{dim.name}' around it is"
                 raise _refused(region, step, f"{where} {what}", "leave one of the two out")
-            if k < level and dim.region is not None:
-                raise _refused(
-                    region,
-                    step,
-                    f"the loop '{dim.name}' around it is one as well",
-                    "choose one of the two",
-                )
     intervals = [constant_interval(piece, level) for piece in region.pieces]
     known = [i for i in intervals if i is not None]
     # A process may be idle in some iterations, as what completes the words at a border.

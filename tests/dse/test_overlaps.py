@@ -115,6 +115,44 @@ def test_what_ranking_makes_of_them_is_near_the_model(kernel, steps, count):
     assert figures[0] == pytest.approx(exact.latency.average, rel=0.05)
 
 
+def test_loops_around_overlap_too_where_they_copy_something():
+    """A tile of C that is copied apart, around those of A and B: a structure more, as long as the model says."""
+    ports = [replace(s, reads="C") if s.argument == "C" else s for s in outside(*"ABC")]
+    steps = (
+        *ports,
+        Tile(("i", "k"), (6, 5), tail="guard"),
+        Buffer("C", "i_0", apart=True),
+        Buffer("A", "k_0"),
+        Buffer("B", "k_0"),
+    )
+    space = space_of(gemm.program, U280, start=Start(steps))
+    names = [v.name for v in space.variants if "overlapped" in v.name]
+    assert any(name.endswith("overlapped") for name in names)
+    number = next(
+        n for n, v in enumerate(space.variants) if v.name.endswith("overlapped at each level")
+    )
+    variant, point = space.variants[number], space.plain(number)
+    assert len(variant.overlaps) == 2
+    schedule = space.schedule(point)
+    assert schedule is not None
+    choices = [(c.order, c.vector, c.ii) for c in point.choices]
+    figures = Composed(variant, gemm.program, U280).figures(choices, {})
+    assert figures is not None
+    exact = weft.estimate(gemm, schedule, device="xcu280", tool="vitis-2023.2")
+    assert figures[0] == pytest.approx(exact.latency.average, rel=0.05)
+
+
+def test_a_loop_that_overlaps_may_be_of_a_process_of_another_one():
+    """Ten tiles, in each of them five smaller ones: 50 and 300 become 300 and an iteration."""
+    groups, cycles = ((0,), (1,), (2,), (3,)), (100, 50, 300, 200)
+    inner = Overlap(((1,), (2,)), runs=50, entered=10)
+    outer = Overlap(((0,), (1, 2), (3,)), runs=10, entered=1)
+    within = 300 + 50 / 5
+    assert overlapped_cycles(groups, cycles, (inner,)) == pytest.approx(300 + within)
+    for both in ((inner, outer), (outer, inner)):
+        assert overlapped_cycles(groups, cycles, both) == pytest.approx(within + 300 / 10)
+
+
 def test_iterations_that_overlap_take_as_long_as_their_longest_process():
     """In ten iterations two arrays are copied in at the same time, worked on in two nests, and copied out."""
     groups, cycles = ((0,), (1, 2), (3,), (4,), (5,)), (100, 500, 300, 600, 200, 400)

@@ -95,3 +95,26 @@ def rows(A: u8[9, 13], B: u8[9, 13]):
     for i in range(9):
         for j in range(13):
             B[i, j] = A[i, j] + 7
+
+
+@weft.kernel
+def product(A: i32[9, 10], B: i32[10, 8], C: i32[9, 8]):
+    for i in range(9):
+        for j in range(8):
+            for k in range(10):
+                C[i, j] += A[i, k] * B[k, j]
+
+
+@product.schedule
+def nested(s):
+    # A tile of C is copied beside the tiles of A and B that are copied beside the products of it.
+    for array in "AB":
+        s.interface(array, "m_axi", array, width=64)
+    s.interface("C", "m_axi", "C", reads="C", width=64)
+    s.tile(["i", "k"], [4, 4], tail="guard")
+    s.buffer("C", "i_0", apart=True)
+    s.buffer("A", "k_0")
+    s.buffer("B", "k_0")
+    s.dataflow(at="k_0")
+    s.dataflow([["take_C", "load_A", "load_B", "S0"]], at="i_0")
+    s.pipeline("S0.k_1")

@@ -75,9 +75,15 @@ def left(what: Built, folder: Path, stall: int) -> tuple[dict, list[str], dict]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stall", [40])
-def test_data_is_exact_in_a_memory_of_others(verilator, tmp_path, stall):
-    what = target("examples/outside/edge_strips.py:edge_strips", "strips", "mini")
+@pytest.mark.parametrize(
+    ("file", "schedule", "size", "stall"),
+    [
+        ("examples/outside/edge_strips.py:edge_strips", "strips", "mini", 40),
+        ("tests/rtl/axi/kernels.py:product", "nested", None, 40),
+    ],
+)
+def test_data_is_exact_in_a_memory_of_others(verilator, tmp_path, file, schedule, size, stall):
+    what = target(file, schedule, size)
     made = built(what.program, what.schedule)
     raws, wrong, right = left(made, tmp_path, stall)
     assert wrong == []

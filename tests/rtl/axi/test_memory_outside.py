@@ -74,6 +74,12 @@ def test_tiles_of_words_that_are_read_again(tmp_path, runtime):
     assert found[0].beats == ((48, 0), (42, 42), (96, 48))  # each word once where it is needed
 
 
+@pytest.mark.slow
+def test_regions_in_processes_of_others_keep_their_data(tmp_path, runtime):
+    found = simulated(case("product", "nested"), [READY, STALLED[1]], tmp_path, runtime)
+    assert [f.verdict for f in found] == ["ok"] * len(found), found
+
+
 @pytest.mark.parametrize("seed", [3103, 4048, 4059])
 def test_random_programs_keep_their_data(seed, tmp_path, runtime):
     """In 4048 and 4059 the first beat of an array is read right after one whose number has all bits set."""
