@@ -1,4 +1,5 @@
-"""The default strategy: POM's two stages, what is solved for the budget, then the front refined.
+"""The default strategy: POM's two stages, what is solved for the budget, then the front refined; where nothing fits, the
+smallest designs before.
 
 Where the evaluator finds more DSP than was estimated, the same is solved for as much less.
 """
@@ -17,6 +18,7 @@ from dse.strategies.filters import filters
 from dse.strategies.pom import pom
 from dse.strategies.refine import refined
 from dse.strategies.search import Search, noted
+from dse.strategies.smallest import smallest
 from dse.strategies.solve import Solution, solve
 from dse.strategies.spend import Spend
 from dse.strategies.within import only, within
@@ -44,11 +46,13 @@ def opening(space: Space, budget: int, limits: Limits, copies: int | None = None
     fabric = fabric_budget(Estimates(space), limits)
     if limits.supported and inside is not None:
         yield from noted(only(pom(inside.space, budget, limits, fabric), inside), known)
+        yield from noted(only(smallest(inside.space, budget, fabric, dict(known)), inside), known)
         again = solved(inside.space, budget, limits, _BEST, dict(known), fabric)
         yield from noted(only(again, inside), known)
     else:
         yield from noted(filters(space, budget, fabric), known)
         yield from noted(pom(space, budget, limits, fabric), known)
+        yield from noted(smallest(space, budget, fabric, known), known)
         yield from noted(solved(space, budget, limits, _BEST, dict(known), fabric), known)
     yield from refined(space, budget, limits, known, fabric, copies, inside)
 
@@ -90,8 +94,14 @@ def solved(
             dearest: Point | None = None
             found = _planned(space, number, spend, found)
             fresh = [solution for solution in found if solution.point not in dear]
+            tight = 0.0
             for solution in _worth(fresh or found, count):
                 if solution.cycles > _MARGIN * fastest or solution.over > _EXCESS:
+                    break
+                if solution.over > 0 and spend.corrected:
+                    tight = (
+                        solution.over
+                    )  # what is known of the structure's LUTs says that it does not fit
                     break
                 if solution.point in dear:
                     dearest = solution.point
@@ -108,6 +118,10 @@ def solved(
                     dearest = solution.point
                     dear[dearest] = result
                     break
+            if tight and dearest is None:
+                spend.tightened(tight, found[0].point)
+                found = solve(space, number, spend.dsp, fabric=spend.plan(number))
+                continue
             before = spend.dsp, spend.plan(number)
             if dearest is None or not spend.reduced(dearest, dear[dearest], limits):
                 break

@@ -43,11 +43,13 @@ class FabricBudget:
     Attributes:
         estimates: of the points of the search.
         lut, bram18: the limits, infinite where there are none.
+        limits: on all resources: what they count of a design.
     """
 
     estimates: Estimates
     lut: float
     bram18: float
+    limits: Limits = field(default_factory=Limits)
     _errors: dict[str, Errors] = field(default_factory=lambda: {name: Errors() for name in PLANNED})
 
     def plan(self, variant: int, share: float = 1.0, most: float = inf) -> FabricPlan | None:
@@ -82,13 +84,25 @@ class FabricBudget:
         bram18 = area.bram18 * self._off("bram18", structure) / max(1.0, self.bram18)
         return max(lut, bram18) - 1
 
+    def share(self, point: Point, budget: int) -> float:
+        """The largest share of a limit that a point is expected to take.
+
+        Args:
+            point: of the space.
+            budget: DSP slices that a design may use.
+        """
+        slices = self.estimates.figures(point).dsp / max(1, budget)
+        return max(slices, 1 + self.excess(point))
+
     def learn(self, point: Point, result: Result) -> None:
-        """What came of a point."""
+        """What came of a point: of what is predicted the upper end, as that is what keeps to a limit or does not."""
         if self.free or not result.evaluated:
             return
         area, structure = self.estimates.area(point), structure_of(point)
+        # The limits of routed designs are in what csynth counts here.
+        counted = self.limits.counted(result) if self.limits.routed is None else result.resources
         for name, estimated in (("lut", area.lut), ("bram18", area.bram18)):
-            found = result.resources.get(name, 0)
+            found = counted.get(name, 0)
             if not found or not estimated:
                 continue
             self._errors[name].add(structure, log(found / estimated))
@@ -104,4 +118,4 @@ def fabric_budget(estimates: Estimates, limits: Limits) -> FabricBudget:
     lut, bram18 = (
         float(limits.most(name, 0)) if name in named else inf for name in ("lut", "bram18")
     )
-    return FabricBudget(estimates, max(1.0, lut), bram18)
+    return FabricBudget(estimates, max(1.0, lut), bram18, limits)

@@ -25,6 +25,8 @@ from dse.strategies.spend import Spend
 _CANDIDATES = 40  # of a step of stage 2, by estimated cycles, that are checked for their banks
 _SHARED = 0.15  # about what a dimension costs whose nests ask for different factors
 _BANKS = 0.3  # about what the most banks that an array may have cost
+_TIGHT = 0.2  # share of a limit that estimates may be off by
+_EXCESS = 0.1  # by what share a design may be estimated to take too many LUTs
 _RETRIES = 6  # of stage 2 with less to spend where the evaluator finds more DSP than estimated
 
 
@@ -38,12 +40,15 @@ def pom(space: Space, budget: int, limits: Limits, fabric: FabricBudget | None =
         fabric: LUTs and block RAM that a design may use, and what is known of them; it learns.
     """
     fabric = fabric or fabric_budget(Estimates(space), limits)
-    start = stage1(space)
+    start = roomy(space, budget, fabric)
     (result,) = yield (start,)
     fabric.learn(start, result)
     spend = Spend(budget, fabric)
     for _ in range(_RETRIES):
         point = stage2(space, start, spend.dsp, spend.plan(start.variant))
+        if not fabric.free and (over := fabric.excess(point)) > _EXCESS:
+            spend.tightened(over, point)
+            continue
         (result,) = yield (point,)
         fabric.learn(point, result)
         if not result.evaluated or not spend.reduced(point, result, limits):
@@ -53,18 +58,25 @@ def pom(space: Space, budget: int, limits: Limits, fabric: FabricBudget | None =
 # ----------------------------------------------------------------------------------------- stage 1
 
 
-def stage1(space: Space) -> Point:
-    """The variant with the most nests whose innermost loop is free, each in its best order."""
-    best: tuple[int, int, Point] | None = None
+def roomy(space: Space, budget: int, fabric: FabricBudget) -> Point:
+    """The first design of stage 1 that leaves room for copies; the first one of all where none does. Loops that are
+    unrolled inside of a pipeline may take all there is.
+    """
+    starts = stage1(space)
+    fits = (point for point in starts if fabric.share(point, budget) <= 1 - _TIGHT)
+    return next(fits, starts[0])
+
+
+def stage1(space: Space) -> list[Point]:
+    """The variants, each nest in its best order: those with the most nests whose innermost loop is free come first."""
+    found: list[tuple[int, int, Point]] = []
     for number, variant in enumerate(space.variants):
         orders = [_freest(nest) for nest in variant.nests]
         stuck = sum(_stuck(n, k) for n, k in zip(variant.nests, orders, strict=True))
         chosen = zip(variant.nests, orders, strict=True)
         point = Point(number, tuple(Choice(k, nest.orders[k].plain) for nest, k in chosen))
-        if best is None or (stuck, number) < best[:2]:
-            best = (stuck, number, point)
-    assert best is not None, "a space has at least one variant"
-    return best[2]
+        found.append((stuck, number, point))
+    return [point for _, _, point in sorted(found, key=lambda one: one[:2])]
 
 
 def _stuck(nest: Nest, order: int) -> bool:

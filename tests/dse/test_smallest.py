@@ -1,0 +1,128 @@
+"""With few trials: searches begin with what leaves room, and end with a design wherever any fits."""
+
+from __future__ import annotations
+
+import pytest
+
+import weft
+from backends.devices import device
+from dse.evaluators.base import Limits, Result, Status
+from dse.evaluators.model import personality_for
+from dse.space.space import Point, Space, space_of
+from dse.strategies.auto import opening
+from dse.strategies.estimates import Estimates
+from dse.strategies.fabric import FabricBudget, fabric_budget
+from dse.strategies.pom import roomy, stage1
+from dse.strategies.search import evaluated
+from dse.strategies.smallest import smallest
+from dse.strategies.spend import Spend
+from weft import f32
+
+BOARD, CLOCK = device("xc7z020"), 10.0
+TOOL = personality_for(BOARD, CLOCK)
+
+
+@weft.kernel
+def scores(S: f32[8, 24]):
+    for i in range(8):
+        largest: f32 = S[i, 0]
+        for j in range(1, 24):
+            largest = max(largest, S[i, j])
+        total: f32 = 0.0
+        for j in range(24):
+            S[i, j] = weft.exp(S[i, j] - largest)
+            total += S[i, j]
+        for j in range(24):
+            S[i, j] = S[i, j] / total
+
+
+def limits(lut: float = 0.8) -> Limits:
+    return Limits({"dsp": BOARD.dsp, "lut": int(lut * BOARD.lut)})
+
+
+@pytest.fixture(scope="module")
+def space() -> Space:
+    return space_of(scores.program, TOOL)
+
+
+def budget(space: Space, lut: float = 0.8) -> FabricBudget:
+    return fabric_budget(Estimates(space), limits(lut))
+
+
+def found(lut: int, status: Status = Status.OK, spread: float = 0.0) -> Result:
+    return Result(status, 1000.0, {"dsp": 10, "lut": lut, "bram18": 4}, spread={"lut": spread})
+
+
+def test_few_trials_find_a_design_in_little_logic():
+    run = weft.explore(scores, device="xc7z020", limits={"lut": 3_500}, trials=2, progress=False)
+    assert run.best().resources["lut"] <= 3_500
+
+
+def test_the_first_design_leaves_room_for_copies(space):
+    first = stage1(space)[0]
+    assert roomy(space, BOARD.dsp, budget(space)) == first
+    lut = budget(space).estimates.area(first).lut
+    tight = budget(space, lut / 0.9 / BOARD.lut)
+    assert tight.share(first, BOARD.dsp) > 0.8
+    other = roomy(space, BOARD.dsp, tight)
+    assert tight.share(other, BOARD.dsp) <= 0.8
+    none = budget(space, 0.01)
+    assert roomy(space, BOARD.dsp, none) == first  # wherever it does not matter
+
+
+def test_where_nothing_fits_the_smallest_structures_are_tried(space):
+    fabric = budget(space)
+    asked = list(smallest(space, BOARD.dsp, fabric, {Point(0, ()): found(1)}))
+    assert asked == []  # something fits
+    tried = [
+        one.point
+        for one in evaluated(
+            smallest(space, BOARD.dsp, fabric, {}), lambda _: found(10**6, Status.INFEASIBLE)
+        )
+    ]
+    assert len(tried) == 3
+    plain = [space.plain(n) for n in range(len(space.variants))]
+    assert set(tried) <= set(plain)
+    least = min(fabric.estimates.area(point).lut for point in plain)
+    assert fabric.estimates.area(tried[0]).lut == pytest.approx(least, rel=0.1)
+
+
+def test_a_search_asks_for_them_before_it_goes_on(space):
+    """An evaluator that knows one design alone to fit: the smallest."""
+    fabric = budget(space)
+    plain = [space.plain(n) for n in range(len(space.variants))]
+    least = min(plain, key=lambda point: fabric.share(point, BOARD.dsp))
+
+    def evaluate(point: Point) -> Result:
+        return found(1000) if point == least else found(10**6, Status.INFEASIBLE)
+
+    search = opening(space, BOARD.dsp, limits())
+    points = []
+    for one in evaluated(search, evaluate):
+        points.append(one.point)
+        if one.point == least or len(points) == 12:
+            break
+    assert least in points
+
+
+def test_what_keeps_to_a_limit_is_the_upper_end(space):
+    """Of what is predicted."""
+    point = space.plain(0)
+    sure, unsure = budget(space), budget(space)
+    lut = round(sure.lut_of(point))
+    before = sure.excess(point)
+    sure.learn(point, found(lut))
+    assert sure.excess(point) == pytest.approx(before, abs=0.01)
+    unsure.learn(point, found(lut, spread=0.5 * lut))
+    assert unsure.excess(point) > before + 0.01
+
+
+def test_a_plan_that_came_out_larger_is_tightened(space):
+    spend = Spend(BOARD.dsp, budget(space))
+    assert not spend.corrected
+    point = space.plain(0)
+    spend.tightened(0.25, point)
+    plan = spend.plan(0)
+    assert plan is not None
+    assert plan.lut == pytest.approx(spend.fabric.lut_of(point) / 1.25)
+    assert spend.corrected
