@@ -127,6 +127,16 @@ def test_what_the_next_tile_reads_again_is_copied_in_turn():
             assert counts[2] == 1
 
 
+def test_what_cannot_be_copied_in_and_out_apart_is_copied_in_turn_in_small_tiles():
+    both = [Moved("A", (X, Y), (400, 400), 32, 1, written=w, port="A") for w in (True, False)]
+    nest = Tileable(("i", "j"), (400, 400), (1, 1), {}, both, EACH, ())
+    found = choices(replace(nest, in_turn=frozenset("A")), 5, 40 * 400 * 32)
+    assert not any(choice.apart or choice.overlaps for choice in found)
+    near = [c for c in found if c.cycles <= 1.05 * min(choice.cycles for choice in found)]
+    assert prod(found[0].sizes) == min(prod(choice.sizes) for choice in near)
+    assert choices(nest, 5, 40 * 400 * 32)[0].overlaps
+
+
 @pytest.mark.parametrize(
     ("first", "count", "apart"), [(0, 64, False), (1, 62, True), (0, 62, True)]
 )
