@@ -7,6 +7,7 @@ switch over the banks, which stands in front of the iteration: all its loads wai
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from math import gcd
 
 from qor_gnn.body.graph import LOAD, STORE, Graph
 from qor_gnn.memory.addresses import Addresses, Terms
@@ -34,6 +35,68 @@ def alap_loads(
     # One by itself just runs through the banks.
     late = [n for several in divided.values() if len(several) > 1 for n in several]
     return {n: _states(graph, n, division) for n in late}
+
+
+def behind_remainders(
+    graph: Graph, nodes: Sequence[int], variables: Collection[str], stages: int, load: int
+) -> dict[int, int]:
+    """The first state of accesses whose bank only a remainder tells, which is divided in the pipeline.
+
+    A divider of n bits has n + 4 stages, whatever it divides by. A store starts when the remainder is there. A
+    load reads every bank before that, and what it delivers is selected in the state in which the remainder comes.
+
+    Args:
+        graph: with its operations; ``nodes`` are those of the loop.
+        variables: its counters; what they do not move is divided in front of it.
+        stages: of a divider, besides one for each bit.
+        load: states of a load.
+    """
+    found = {}
+    for n in nodes:
+        if graph.address[n] < 0:
+            continue
+        bits = _divided_bits(graph.addresses, graph.address[n], variables)
+        if bits and graph.kind[n] == LOAD:
+            found[n] = max(0, bits + stages + 1 - load)
+        elif bits:
+            found[n] = bits + stages
+    return found
+
+
+def _divided_bits(table: Addresses, address: int, variables: Collection[str]) -> int:
+    """Bits of the widest subscript that is divided by a number that is no power of two; 0 of none."""
+    shape, memory = table.shape(address), table.memory(address)
+    dims = zip(shape.terms, memory.splits, memory.shape, strict=True)
+    return max(
+        (
+            _dividend_bits(table, terms, split.factor, variables)
+            for terms, split, extent in dims
+            if split.kind == "cyclic" and 1 < split.factor < extent
+        ),
+        default=0,
+    )
+
+
+def _dividend_bits(table: Addresses, terms: Terms, banks: int, variables: Collection[str]) -> int:
+    """Bits of what is divided of one subscript; 0 where its bank is known, or counted.
+
+    Counters that move it by multiples of the number of banks say nothing of the bank. A counter that steps by 1 and
+    takes several values in one loop alone is not divided: a second one counts through the banks.
+    """
+    rest = [(str(v), k) for v, k in terms if k % banks and v in variables]
+    divisor = banks // gcd(banks, *(k for _, k in rest))
+    if not rest or not divisor & (divisor - 1):
+        return 0
+    values = {v: table.counters.get(v, (divisor + 1, 1)) for v, _ in rest}
+    largest = sum((values[v][0] - 1) * values[v][1] for v, _ in rest)
+    if len(rest) == 1 and largest < divisor:
+        return 0
+    running = [v for v in variables if table.counters.get(v, (2, 1))[0] > 1]
+    if len(running) == 1 and values[rest[0][0]][1] == 1:
+        return 0
+    if len(rest) > 1:
+        largest = sum((values[v][0] - 1) * abs(k) for v, k in rest)
+    return largest.bit_length()
 
 
 def quotients(graph: Graph, nodes: Sequence[int], variables: tuple[str, ...]) -> list[int]:

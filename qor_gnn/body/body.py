@@ -10,7 +10,7 @@ import itertools
 from dataclasses import dataclass, field
 
 from qor_gnn.body.address_products import address_products
-from qor_gnn.body.bank_divisions import alap_loads, quotients
+from qor_gnn.body.bank_divisions import alap_loads, behind_remainders, quotients
 from qor_gnn.body.graph import (
     LOAD,
     REGISTER_STATES,
@@ -229,9 +229,13 @@ def _finished(body: Body) -> Body:
         states = body.personality.indices.row_states
         body.products = frozenset().union(*found.values())
         body.ready = dict.fromkeys(found, states) if states else {}
+    late: dict[int, int] = {}
     if division is not None:
         late = alap_loads(graph, body.nodes, variables, division)
-        body.ready = {**body.ready, **late}
+    elif stages := body.personality.indices.remainder_stages:
+        load = body.personality.accesses.load
+        late = behind_remainders(graph, body.nodes, variables, stages, load)
+    body.ready = {**body.ready, **late}
     return body
 
 

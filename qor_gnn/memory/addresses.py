@@ -60,6 +60,9 @@ class Addresses:
     lane_counters: dict[int, frozenset[str]] = field(
         default_factory=dict
     )  # that choose a lane of a word
+    counters: dict[str, tuple[int, int]] = field(
+        default_factory=dict
+    )  # values that each takes, and its step, of the unrolled loop
     shapes: list[Shape] = field(default_factory=list)
     shape_of: list[int] = field(default_factory=list)
     consts: list[tuple[int, ...]] = field(default_factory=list)

@@ -53,7 +53,7 @@ def partitioned(
     if tool.partitioning is None:
         return kernel, {}
     banking = Banking(tool.partitioning)
-    found = list(pipes(kernel, tool.directives.auto_unroll, kept))
+    found = list(pipes(kernel, tool.directives.short, kept))
     for pipe in found:
         _demand(pipe, shapes, banking)
     memories = tuple(

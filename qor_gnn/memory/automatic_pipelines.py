@@ -15,6 +15,7 @@ from math import prod
 from dsl.expressions.affine import Affine
 from qor_gnn.design.loops import dissolved
 from qor_gnn.design.region import Guard, Kernel, Loop, Node, Statement, Trips, loops_in
+from qor_gnn.tools.policies.directives import Short
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +95,14 @@ class Pipe:
         return any(not _dissolved(x) and x not in below for x in self.inner)
 
 
-def pipes(kernel: Kernel, short: int | None, kept: frozenset[str] = frozenset()) -> Iterator[Pipe]:
+def pipes(
+    kernel: Kernel, short: Short | None, kept: frozenset[str] = frozenset()
+) -> Iterator[Pipe]:
     """The pipelines of a design, in program order.
 
     Args:
         kernel: with its directives.
-        short: loops of fewer iterations are unrolled into their parent (`Directives.auto_unroll`).
+        short: the loops that are unrolled into their parent (`Directives.short`).
         kept: names of loops whose unroll factor somebody wrote, a factor of 1 included: the tool
             does not unroll them by itself.
     """
@@ -108,7 +111,7 @@ def pipes(kernel: Kernel, short: int | None, kept: frozenset[str] = frozenset())
 
 
 def _pipes(
-    nodes: tuple[Node, ...], around: tuple[Loop, ...], short: int | None, kept: frozenset[str]
+    nodes: tuple[Node, ...], around: tuple[Loop, ...], short: Short | None, kept: frozenset[str]
 ) -> Iterator[Pipe]:
     for node in nodes:
         match node:
@@ -191,7 +194,7 @@ def fails(loop: Loop) -> bool:
     return loop.ii is not None and any(x.constant_trips is None for x in loops_in(loop.body))
 
 
-def innermost(loop: Loop, short: int | None, kept: frozenset[str]) -> bool:
+def innermost(loop: Loop, short: Short | None, kept: frozenset[str]) -> bool:
     """Nothing is left of the loops inside: asked for, or because they are short."""
     inside = loops_in(loop.body)
     if not inside or loop.ii is not None:
@@ -199,7 +202,7 @@ def innermost(loop: Loop, short: int | None, kept: frozenset[str]) -> bool:
     direct = [x for x in inside if not any(x in loops_in(y.body) for y in inside)]
     if all(_dissolved(x) and innermost(x, short, kept) for x in direct):
         return True
-    return all(_absorbed(x, short, kept) for x in direct) and not _perfect(loop)
+    return all(_absorbed(x, short, kept) for x in direct) and not _perfect(loop, short)
 
 
 def without_eliminated(kernel: Kernel) -> Kernel:
@@ -224,18 +227,33 @@ def _eliminated(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
     return tuple(found)
 
 
-def _perfect(loop: Loop) -> bool:
-    """It makes one loop with the only loop inside: what stands around stores to no array."""
+def _perfect(loop: Loop, short: Short | None) -> bool:
+    """It makes one loop with the only loop inside: what stands around stores to no array, nor (`Short.sums`) does
+    what that sums up, which is stored behind it.
+    """
     around = [n for n in loop.body if not isinstance(n, Loop)]
     alone = len(loop.body) == len(around) + 1 and loop.factor == 1
-    return alone and all(isinstance(n, Statement) and not n.target.indices for n in around)
+    inner = next((n for n in loop.body if isinstance(n, Loop)), None)
+    if not alone or inner is None:
+        return False
+    if short is not None and short.sums and any(_sums_up(n, inner.iv) for n in inner.body):
+        return False
+    return all(isinstance(n, Statement) and not n.target.indices for n in around)
+
+
+def _sums_up(node: Node, counter: str) -> bool:
+    """A statement updates an element of an array that the loop stays at."""
+    if not isinstance(node, Statement) or not node.target.indices:
+        return False
+    stays = not any(counter in index.variables() for index in node.target.indices)
+    return stays and any(op.access == node.target for op in node.ops)
 
 
 def _dissolved(loop: Loop) -> bool:
     return loop.constant_trips is not None and loop.factor >= loop.constant_trips
 
 
-def _absorbed(loop: Loop, short: int | None, kept: frozenset[str]) -> bool:
+def _absorbed(loop: Loop, short: Short | None, kept: frozenset[str]) -> bool:
     """The tool unrolls it into its parent: one loop with those inside, all perfectly nested, it is short.
 
     Nests flatten first: what is compared with the threshold are the iterations of the flattened loop.
@@ -250,7 +268,7 @@ def _absorbed(loop: Loop, short: int | None, kept: frozenset[str]) -> bool:
         body = inside[0].body
     if any(x.name in kept or x.ii is not None or x.constant_trips is None for x in chain):
         return False
-    return prod(x.constant_trips or 0 for x in chain) < short
+    return prod(x.constant_trips or 0 for x in chain) < short.below
 
 
 def _flattened(around: tuple[Loop, ...], loop: Loop) -> tuple[Loop, ...]:

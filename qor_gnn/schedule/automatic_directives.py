@@ -15,6 +15,7 @@ from qor_gnn.design.region import Function, Guard, Kernel, Loop, Node, Statement
 from qor_gnn.memory.automatic_partition import partitioned
 from qor_gnn.memory.automatic_pipelines import fails, innermost
 from qor_gnn.tools.personality import Personality
+from qor_gnn.tools.policies.directives import Short
 
 
 def automatic(kernel: Kernel, tool: Personality, kept: frozenset[str] = frozenset()) -> Kernel:
@@ -26,7 +27,7 @@ def automatic(kernel: Kernel, tool: Personality, kept: frozenset[str] = frozense
         kept: loops whose unroll factor somebody wrote, a factor of 1 included.
     """
     found, _ = partitioned(kernel, tool, kept)
-    if (short := tool.directives.auto_unroll) is not None:
+    if (short := tool.directives.short) is not None:
         functions = tuple(
             Function(f.name, _transformed(f.body, short, kept), f.symbols) for f in found.functions
         )
@@ -34,7 +35,7 @@ def automatic(kernel: Kernel, tool: Personality, kept: frozenset[str] = frozense
     return found
 
 
-def _transformed(nodes: tuple[Node, ...], short: int, kept: frozenset[str]) -> tuple[Node, ...]:
+def _transformed(nodes: tuple[Node, ...], short: Short, kept: frozenset[str]) -> tuple[Node, ...]:
     found: list[Node] = []
     for node in nodes:
         match node:

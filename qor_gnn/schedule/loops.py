@@ -13,6 +13,7 @@ from polyhedral.requests.outside import RETURN
 from qor_gnn.body.bank_divisions import rows_divided
 from qor_gnn.body.body import Body, block, loop_body
 from qor_gnn.body.graph import STORE, Graph
+from qor_gnn.body.quicker_sums import quickened
 from qor_gnn.body.reassociation import Exit, adds_integers, hastened, reassociated
 from qor_gnn.body.register_promotion import promotable
 from qor_gnn.body.word_expander import expander_of
@@ -66,6 +67,9 @@ class Scope:
         self.loops = {loop.iv: loop for loop in loops}
         if banks.hidden_by_others:
             self.order = {loop.iv: n for n, loop in enumerate(loops)}
+        for loop in loops:
+            values = -(-loop.trips.maximum // loop.factor)
+            self.addresses.counters[loop.iv] = (values, loop.factor * loop.step)
         self.from_zero = frozenset(loop.iv for loop in loops if not starts_anywhere(loop))
         if self.personality.outside is not None:
             self.apart |= burst_loops(self.kernel)
@@ -204,6 +208,8 @@ def nest_graph(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) ->
         if not adds_integers(expander.graph):
             return expander.graph
         sums = replace(sums, order="root")  # of integers, which are balanced anyway
+    if sums.order == "leaf" and (inner.ii or 1) > 1:
+        sums = replace(sums, order="root")
     tree = len(chain) == 1 and inner.iv not in scope.serial
     if one_by_one(scope, inner):
         sums = replace(sums, saved=0)
@@ -286,6 +292,9 @@ def flattened_body(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]
     variables = tuple(loop.iv for loop in chain)
     if saved := scope.personality.sums.saved:
         graph = hastened(graph, frozenset(variables), saved)
+    asked = chain[-1].ii
+    if asked is not None and asked > 1 and scope.personality.recurrences.quicker:
+        graph = quickened(graph, frozenset(variables), asked, scope.personality)
     return loop_body(graph, scope.personality, variables)
 
 

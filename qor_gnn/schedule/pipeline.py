@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from qor_gnn.body.body import Body
 from qor_gnn.body.graph import LOAD, STORE
 from qor_gnn.body.longest_paths import loads_of
+from qor_gnn.body.quicker_sums import closing_states
 from qor_gnn.schedule.allocation import Asked, capped, unit_limit
 from qor_gnn.schedule.intervals.interval import Cycle, Dependences, limits
 from qor_gnn.schedule.intervals.joint_cycles import Waits
@@ -238,7 +239,7 @@ def _closes(body: Body, times: Times, cycle: Cycle, interval: int) -> bool:
         if not users:
             return True
         alone = len(cycle.path) == 1 and end not in graph.looked_up
-        saved = body.personality.recurrences.closing if alone else 0
+        saved = closing_states(body.personality, graph.operator[end]) if alone else 0
         return start[end] + states - saved <= min(users) + interval
     stores = [
         start[s]

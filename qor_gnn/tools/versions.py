@@ -10,6 +10,10 @@ from dsl.errors.errors import did_you_mean
 FIRST, LAST = "2020.1", "2025.2"
 """Releases that have a stand-in: before them other passes did the scheduling, behind them nobody knows."""
 
+_UNASKED = "2022.2"
+"""From here on reports show loops that are pipelined, and short ones that are unrolled, without a pragma. What was
+measured of 2022.1 are designs each of whose loops says whether it is, so that it stands for no later release."""
+
 _RELEASE = re.compile(r"vitis-(\d{4})\.([12])")
 
 
@@ -26,7 +30,7 @@ def help_for(name: str, known: Iterable[str]) -> str | None:
 
 
 def nearest(name: str, measured: Iterable[str]) -> str | None:
-    """The measured version that is the fewest releases from one.
+    """The measured version that is the fewest releases from one, of those that do as much without a pragma.
 
     Args:
         name: of a version, as ``vitis-2024.1``; two releases a year.
@@ -38,7 +42,10 @@ def nearest(name: str, measured: Iterable[str]) -> str | None:
     found, known = _release(name), {m: n for m in measured if (n := _release(m)) is not None}
     if found is None or not known or not FIRST <= name.removeprefix("vitis-") <= LAST:
         return None
-    return min(known, key=lambda m: (abs(known[m] - found), known[m]))
+    first = _release(f"vitis-{_UNASKED}")
+    assert first is not None, "it is a release"
+    alike = {m: n for m, n in known.items() if found < first or m == name or n >= first} or known
+    return min(alike, key=lambda m: (abs(alike[m] - found), alike[m]))
 
 
 def _release(name: str) -> int | None:

@@ -34,7 +34,8 @@ MEASURED = ("open", "vitis-2022.1", "vitis-2023.2", "vitis-2025.1")
     ("asked", "stands"),
     [
         ("vitis-2020.1", "vitis-2022.1"),
-        ("vitis-2022.2", "vitis-2022.1"),
+        ("vitis-2022.1", "vitis-2022.1"),
+        ("vitis-2022.2", "vitis-2023.2"),
         ("vitis-2023.1", "vitis-2023.2"),
         ("vitis-2023.2", "vitis-2023.2"),
         ("vitis-2024.1", "vitis-2023.2"),

@@ -89,7 +89,15 @@ def test_banks_follow_the_unroll_factor() -> None:
 def test_other_tools_leave_the_design_alone() -> None:
     design = kernel(sums(16), Unroll("j", 4))
     assert automatic(design, personality("vitis-2022.1-zu9eg-10ns")) == design
-    assert automatic(design, personality("vitis-2023.2-u280-3.33ns")) == design
+    assert automatic(design, personality("open-ecp5-10ns")) == design
+
+
+def test_2023_unrolls_loops_of_up_to_64_iterations_and_sums_of_perfect_nests() -> None:
+    tool = personality("vitis-2023.2-u280-3.33ns")
+    short = automatic(kernel(sums(64)), tool)
+    assert shapes(short) == {"i": (1, True), "j": (64, True)}
+    assert shapes(automatic(kernel(sums(65)), tool))["j"] == (1, True)
+    assert shapes(automatic(kernel(sums(64)), tool, frozenset({"j"})))["j"] == (1, True)
 
 
 @pytest.mark.parametrize("columns", [64, 96])

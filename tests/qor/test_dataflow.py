@@ -110,7 +110,7 @@ def test_a_stream_overlaps() -> None:
 
 def test_the_first_word_is_the_true_one() -> None:
     """After a reduction a word leaves in the last iteration of it, not in the first."""
-    found = told(late.program, plain().dataflow().stream("t"))
+    found = told(late.program, plain().pipeline("k").dataflow().stream("t"))
     word = region(found).channels[0].first
     inner = next(x for x in found.loops if "k" in x.loops)
     assert N * inner.ii <= word < N * inner.ii + 20

@@ -75,7 +75,8 @@ def test_a_word_is_one_access_and_its_lanes_want_banks(bits: int, banks: int, ii
         return s.partition("a_buf", 1, factor=banks) if banks > 1 else s
 
     found = estimated(build)
-    loop = next(row for row in found.loops if "load_a_1" in row.loops)
+    # A loop of one word is no loop.
+    loop = next(row for row in found.loops if {"load_a_0", "load_a_1"} & {*row.loops})
     assert (loop.ii, loop.trips.average) == (ii, 64 * 16 * 32 // bits)
 
 
@@ -83,7 +84,7 @@ def test_all_lanes_of_a_word_that_is_written_are_read() -> None:
     found = estimated(
         lambda s: s.interface("c", "m_axi").pack("c", 512).buffer("c").pipeline("store_c_1")
     )
-    loop = next(row for row in found.loops if "store_c_1" in row.loops)
+    loop = next(row for row in found.loops if "store_c_0" in row.loops)
     assert loop.ii == 8  # sixteen reads of a memory with two ports, and one word
 
 

@@ -163,12 +163,12 @@ def test_a_pipeline_that_waits_for_nothing_has_a_bank_for_each_access() -> None:
 
 
 def test_short_loops_are_unrolled_unless_somebody_wrote_a_factor() -> None:
-    assert [p.loop.name for p in pipes(kernel(short_rows), TOOL.directives.auto_unroll)] == [
+    assert [p.loop.name for p in pipes(kernel(short_rows), TOOL.directives.short)] == [
         "t",
         "u",
     ]
     kept = frozenset({"r"})
-    assert [p.loop.name for p in pipes(kernel(short_rows), TOOL.directives.auto_unroll, kept)] == [
+    assert [p.loop.name for p in pipes(kernel(short_rows), TOOL.directives.short, kept)] == [
         "r",
         "u",
     ]

@@ -12,10 +12,14 @@ class Indices:
     Attributes:
         row_states: states of one.
         row_dsp: DSP slices of one.
+        remainder_stages: stages of a divider besides one for each bit of a subscript, which tells the bank of an
+            access where the number of banks is no power of two; 0 where no access waits for it. Versions that
+            `IndexDivision` is known of have their own.
     """
 
     row_states: int = 0
     row_dsp: int = 1
+    remainder_stages: int = 0
 
 
 @dataclass(frozen=True, slots=True)

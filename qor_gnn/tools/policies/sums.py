@@ -12,7 +12,8 @@ class Sums:
 
     Attributes:
         order: ``chain``: as written. ``root``: a tree of the terms, to whose root the accumulator is added.
-            ``leaf``: a tree of which the accumulator is a leaf like any other.
+            ``leaf``: a tree of which the accumulator is a leaf like any other; where an interval of more than 1 is
+            asked for, ``root`` (as reports have it: no mechanism is known).
         saved: states of each addition of such a tree, and of each product on a recurrence of several operators
             through registers, which then closes a state later.
         exit: states of a sum in front of the exit that a flattened, partly unrolled loop may end at.
