@@ -66,9 +66,9 @@ class OrderAreas:
     tool: Personality
     each: Mapping[str, float]
     _arrays: list[ArrayAccesses] = field(init=False)
-    _alone: dict[frozenset[str], int] = field(init=False)
-    _guards: dict[frozenset[str], int] = field(init=False)
-    _shared: dict[str, list[frozenset[str]]] = field(init=False)
+    _alone: dict[frozenset[str], float] = field(init=False)
+    _guards: dict[frozenset[str], float] = field(init=False)
+    _shared: dict[str, list[tuple[frozenset[str], float]]] = field(init=False)
 
     def __post_init__(self) -> None:
         joint = self.tool.multiplexers.banks == "joint"
@@ -82,10 +82,10 @@ class OrderAreas:
         for one in self.order.fabric:
             loops = one.loops & names
             if one.shared:
-                self._shared.setdefault(one.core, []).append(loops)
+                self._shared.setdefault(one.core, []).append((loops, one.share))
             else:
                 mine = self._guards if one.guard else self._alone
-                mine[loops] = mine.get(loops, 0) + one.lut
+                mine[loops] = mine.get(loops, 0) + one.lut * one.share
 
     def area(self, vector: Vector, found: Cost, banks: Demand, rates: Rates = ()) -> NestArea:
         """What the nest takes.
@@ -138,7 +138,7 @@ class OrderAreas:
             total += lut * prod(copies[v] for v in loops)
         units: dict[str, int] = {}
         for core, operations in self._shared.items():
-            count = sum(prod(copies[v] for v in loops) for loops in operations)
+            count = sum(share * prod(copies[v] for v in loops) for loops, share in operations)
             units[core] = ceil(count / interval)
             several = ceil(count / units[core])
             if several > 1:

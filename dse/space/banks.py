@@ -215,6 +215,7 @@ def _again(use: Use, uses: Sequence[Use], copies: Mapping[str, int]) -> int:
         return 1
     moved = {v for index in use.indices for v in index.variables()}
     copied = {v for other in uses for index in other.indices for v in index.variables()} - moved
+    copied &= use.updating
     again = prod(copies.get(v, 1) for v in copied)
     return again if again > 1 and any(_may_meet(use, other) for other in uses) else 1
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from dse.space.look_ups import anywhere
-from dse.space.nest import Carry, Fabric, Operation, Use
+from dse.space.nest import Carry, Fabric, Inside, Operation, Use
 from dsl.expressions.affine import Affine
 from dsl.programs.program import Storage
 from polyhedral.dependences.carried import Carried
@@ -21,6 +21,8 @@ from qor_gnn.tools.operators import Operator
 from qor_gnn.tools.personality import Personality
 
 _ANY = 1 << 20  # accesses in a cycle
+EVERYWHERE = Inside()
+"""A statement without loops inside of its band."""
 
 
 def lowered(state: ScheduledScop, piece: Piece, short: bool = False) -> Statement:
@@ -66,13 +68,27 @@ def accesses_in(statement: Statement) -> list[Access]:
 
 
 def use_of(
-    state: ScheduledScop, access: Access, writes: bool, tool: Personality, placed: bool = False
+    state: ScheduledScop,
+    access: Access,
+    updated: frozenset[str] | None,
+    tool: Personality,
+    placed: bool = False,
 ) -> Use:
-    """An access, with the ports of the memory that it goes to; ``placed`` ones are apart whatever is unrolled."""
+    """An access, with the ports of the memory that it goes to.
+
+    Args:
+        state: the program.
+        access: the array and its subscripts.
+        updated: None for a read; of a write the loops around it where it is of an element that is read as well.
+        tool: whose memories they are.
+        placed: copies are in different banks, whatever is unrolled.
+    """
     array = state.scop.program.array(access.memory)
     ports = tool.memories.ports(None, array.storage is Storage.ARGUMENT)
     each = (_ANY, _ANY, _ANY) if placed else (ports.read, ports.write, ports.both)
-    return Use(access.memory, access.indices, writes, array.shape, each)
+    moved = {v for index in access.indices for v in index.variables()}
+    updating = (updated or frozenset()) - moved
+    return Use(access.memory, access.indices, updated is not None, array.shape, each, updating)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +163,16 @@ def carry_of(found: Carried, delays: Mapping[str, Delays], trees: bool, leaves: 
         tree = sink.adds and (trees or sink.integer)
         kept = None if sink.register is None else max(0.0, sink.accumulating + sink.register)
         return Carry(
-            found.distance, around, more, tree, leaves, sink.moving, sink.logic, found.flow, kept
+            found.distance,
+            around,
+            more,
+            tree,
+            leaves,
+            sink.moving,
+            sink.logic,
+            found.flow,
+            kept,
+            True,
         )
     most = max(source.whole, sink.whole)
     return Carry(found.distance, max(0.0, most + sink.memory), most, flow=found.flow)
@@ -159,20 +184,25 @@ def operations_of(
     written: set[str],
     every: frozenset[str],
     logic: float = 0.0,
+    inside: Inside = EVERYWHERE,
 ) -> Iterator[Operation]:
     """The operators that take DSP slices, or else LUTs, of which ``logic`` count as a slice.
 
-    What is loaded of ``written`` moves with ``every`` loop.
+    What is loaded of ``written`` moves with ``every`` loop. ``inside`` are the loops further in.
     """
     for operator, loops in _operators(statement, tool, written, every):
+        share = inside.share_of(loops)
         if operator.dsp:
-            yield Operation(operator.core, operator.dsp, loops, _shared_from(operator, tool))
+            yield Operation(operator.core, operator.dsp, loops, _shared_from(operator, tool), share)
         elif logic and operator.lut and not operator.registered:
-            yield Operation(operator.core, operator.lut / logic, loops, inf)
+            yield Operation(operator.core, operator.lut / logic, loops, inf, share)
 
 
 def fabric_of(
-    statements: Sequence[Statement], tool: Personality, loops: Sequence[frozenset[str]]
+    statements: Sequence[Statement],
+    tool: Personality,
+    loops: Sequence[frozenset[str]],
+    inside: Sequence[Inside],
 ) -> Iterator[Fabric]:
     """What the operators of a nest take of the fabric: what computes the same of the same values is there once.
 
@@ -180,11 +210,12 @@ def fabric_of(
         statements: of the nest, in their order.
         tool: whose operators they are.
         loops: of each statement.
+        inside: of each those inside the band.
     """
     written = {s.target.memory for s in statements}
     stores: Counter[str] = Counter()
     known: set[object] = set()
-    for statement, every in zip(statements, loops, strict=True):
+    for statement, every, inner in zip(statements, loops, inside, strict=True):
         operators = iter(tuple(_operators(statement, tool, written, every)))
         values: list[object] = []
         for op in statement.ops:
@@ -196,14 +227,16 @@ def fabric_of(
                 continue
             operator, mine = next(operators)
             if operator.lut and value not in known:
-                yield Fabric(operator.core, operator.lut, mine, operator.shared)
+                share = inner.share_of(mine)
+                yield Fabric(operator.core, operator.lut, mine, operator.shared, share=share)
             known.add(value)
         stores[statement.target.memory] += 1
         target, *loaded = accesses_in(statement)
         if statement.ops and target in loaded:
             result = statement.ops[-1]
             chosen = tool.operator("select", result.type, result.width)
-            yield Fabric(chosen.core, chosen.lut, every, shared=False, guard=True)
+            share = inner.share_of(every)
+            yield Fabric(chosen.core, chosen.lut, every, shared=False, guard=True, share=share)
 
 
 def _operators(

@@ -162,7 +162,8 @@ def _part(nest: Nest, order: Order, sides: Sides, ports: int, guarded: bool = Fa
     for level, (loop, (blocks, u)) in enumerate(zip(order.loops, sides, strict=True)):
         for carry in loop.carries:
             copies = u
-            if guarded:  # they make no tree: what other loops hand on to the same sum is in the chain as well
+            if guarded or (carry.reduction and not carry.tree):
+                # What other loops hand on to the same sum is in the chain as well.
                 copies *= prod(
                     other_u
                     for other, (_, other_u) in zip(order.loops, sides, strict=True)
@@ -173,6 +174,9 @@ def _part(nest: Nest, order: Order, sides: Sides, ports: int, guarded: bool = Fa
             if blocks > 1 and not drains:
                 delay = carry.delay_in(pipeline) + carry.closing(copies, pipeline, guarded)
                 interval = max(interval, ceil(delay / carry.around(sides[level:])))
+    around = order.depth + ceil(chain) + _CALL
+    if order.cases and _told_apart(order, sides):
+        return _Part(nest.runs * _of_cases(order, sides, interval, around), interval)
     trips, entered = 1.0, nest.runs
     varies = max((k for k, loop in enumerate(order.loops) if loop.extent is None), default=0)
     for level, (blocks, _) in enumerate(sides):
@@ -180,7 +184,30 @@ def _part(nest: Nest, order: Order, sides: Sides, ports: int, guarded: bool = Fa
             trips *= blocks
         else:
             entered *= blocks
-    return _Part(entered * (interval * trips + order.depth + ceil(chain) + _CALL), interval)
+    return _Part(entered * (interval * trips + around), interval)
+
+
+def _told_apart(order: Order, sides: Sides) -> bool:
+    """Whether loops are left that the conditions of a nest tell apart; those of copies are guards around each copy."""
+    pairs = zip(order.loops, sides, strict=True)
+    whole = (x.guarded and x.extent is not None and u == 1 < blocks for x, (blocks, u) in pairs)
+    return any(whole)
+
+
+def _of_cases(order: Order, sides: Sides, interval: int, around: int) -> float:
+    """Cycles of all cases of a nest, one after the other, each a pipeline that fills and drains."""
+    copies = {x.name: u for x, (_, u) in zip(order.loops, sides, strict=True)}
+    total = 0.0
+    for case in order.cases:
+        entered = trips = 1.0
+        flat = True
+        for loop in reversed(case):
+            u = copies.get(loop.loop, 1)
+            blocks = max(1.0, ceil(loop.trips / u) if loop.constant else loop.trips / u)
+            trips, entered = (trips * blocks, entered) if flat else (trips, entered * blocks)
+            flat = flat and loop.alone and (loop.constant or u > 1)
+        total += entered * (interval * trips + around)
+    return total
 
 
 def _moving(order: Order, sides: Sides) -> frozenset[str]:
@@ -196,7 +223,7 @@ def _moving(order: Order, sides: Sides) -> frozenset[str]:
 
 
 def _units(nest: Nest, order: Order, vector: Vector, interval: int) -> Units:
-    totals: dict[tuple[str, float, bool], int] = {}
+    totals: dict[tuple[str, float, bool], float] = {}
     unrolled = {loop.name: u for loop, u in zip(order.loops, vector, strict=True)}
     moving = pipelined(order, vector)
     for operation in order.operations:
@@ -204,9 +231,9 @@ def _units(nest: Nest, order: Order, vector: Vector, interval: int) -> Units:
             continue  # in front of the pipeline, on its units
         copies = prod(u for name, u in unrolled.items() if name in operation.loops)
         key = (operation.core, operation.dsp, interval >= operation.shared_from)
-        totals[key] = totals.get(key, 0) + copies
+        totals[key] = totals.get(key, 0) + copies * operation.share
     return tuple(
-        (core, dsp, ceil(n / interval)) if shared else (f"{core} of {nest.leader}", dsp, n)
+        (core, dsp, ceil(n / interval)) if shared else (f"{core} of {nest.leader}", dsp, ceil(n))
         for (core, dsp, shared), n in totals.items()
     )
 

@@ -26,7 +26,8 @@ class Carry:
     loop of the pipeline. ``moving`` names the loops that it moves with. ``flow`` is the least distance
     along the loop and along each one inside it; see `polyhedral.dependences.carried.Carried`. ``kept`` is
     the delay where it is in a register: of a local that moves with no loop of the pipeline, so that each of
-    its elements has a bank.
+    its elements has a bank. A ``reduction`` is of a sum: all of its terms in a body are in one chain, whatever loops
+    they come from.
     """
 
     distance: int
@@ -38,6 +39,7 @@ class Carry:
     logic: bool = False
     flow: tuple[int, ...] = ()
     kept: float | None = None
+    reduction: bool = False
 
     def delay_in(self, pipeline: frozenset[str]) -> float:
         """``delay`` in a pipeline of these loops."""
@@ -48,7 +50,8 @@ class Carry:
     def same_sum(self, other: Carry) -> bool:
         """Whether another loop hands on what may be the same sum."""
         mine = (self.delay, self.more, self.tree, self.moving)
-        return self.tree and mine == (other.delay, other.more, other.tree, other.moving)
+        both = self.reduction and other.reduction
+        return both and mine == (other.delay, other.more, other.tree, other.moving)
 
     def around(self, sides: Sequence[tuple[float, int]]) -> float:
         """Iterations of a pipeline until the value is needed, at the least.
@@ -130,7 +133,8 @@ class NestLoop:
 class Use:
     """An access: subscripts over the loops of the nest and those around it.
 
-    ``ports`` are the reads, the writes and the accesses in all that a bank does in a cycle.
+    ``ports`` are the reads, the writes and the accesses in all that a bank does in a cycle. ``updating`` are the loops
+    of a statement that reads the element which it writes, where it writes the same element in all of their iterations.
     """
 
     array: str
@@ -138,6 +142,19 @@ class Use:
     write: bool
     shape: tuple[int, ...]
     ports: tuple[int, int, int]
+    updating: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """The loops of a statement inside of its band, by name with their iterations, in a ``share`` of which it runs."""
+
+    share: float = 1.0
+    loops: tuple[tuple[str, int], ...] = ()
+
+    def share_of(self, moving: frozenset[str]) -> float:
+        """The share of the copies of an operation that are there, which moves with some loops only."""
+        return min(1.0, self.share * prod(n for name, n in self.loops if name not in moving))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +167,14 @@ class Operation:
         loops: that it changes with.
         shared_from: the least interval of a pipeline at which operations in other cycles, or other
             nests, use the same unit.
+        share: of the copies that loops inside the band make, which are there: its statement may run in some only.
     """
 
     core: str
     dsp: float
     loops: frozenset[str]
     shared_from: float = 1
+    share: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +187,7 @@ class Fabric:
         loops: that it changes with.
         shared: operations in other cycles, or other nests, use the same unit.
         guard: it is there only where copies run under a guard: it selects between a sum and its old value.
+        share: of the copies that loops inside the band make, which are there: its statement may run in some only.
     """
 
     core: str
@@ -175,6 +195,23 @@ class Fabric:
     loops: frozenset[str]
     shared: bool
     guard: bool = False
+    share: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class CaseLoop:
+    """A loop around a case of a nest: iterations on average, whether nothing else is in the one around it, and whether
+    it always has as many.
+    """
+
+    loop: str
+    trips: float
+    alone: bool
+    constant: bool
+
+
+Case = tuple[CaseLoop, ...]
+"""Loops around statements of a nest that no other loop of the nest is inside of, outermost first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +224,8 @@ class Order:
     local that is private to an iteration would be handed on by a copy that does not run. ``inside`` is the
     most copies of a statement that an iteration of the band has anyway (found once: ranking asks often).
     A ``given`` order is all that there is: the loops are as a schedule says (`dse.space.start`). One of
-    ``words`` copies those of a packed argument, and asks for no banks (`dse.space.partitions.widened`).
+    ``words`` copies those of a packed argument, and asks for no banks (`dse.space.partitions.widened`). ``cases`` are the nests that conditions make of it
+    without copies, where it is not one (`dse.space.cases`).
     """
 
     steps: tuple[Step, ...]
@@ -201,6 +239,7 @@ class Order:
     given: bool = False
     words: bool = False
     fabric: tuple[Fabric, ...] = ()
+    cases: tuple[Case, ...] = ()
     band: tuple[NestLoop, ...] = field(init=False, compare=False, repr=False)
     """The loops that all statements share."""
     drains: bool = field(init=False, compare=False, repr=False)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from math import ceil, prod
 
 from dse.space.arrangements import orders_of
+from dse.space.cases import cases_of, inside_of
 from dse.space.contents import (
     Delays,
     accesses_in,
@@ -19,16 +20,16 @@ from dse.space.contents import (
 )
 from dse.space.groups import Group, groups, iterations, own_level
 from dse.space.nest import Carry, Nest, NestLoop, Operation, Order, Use
+from dse.space.skews import skews_of
 from dse.space.triangles import is_short, only_copies
 from dsl.schedules.loop_requests import NO_REQUESTS
-from dsl.schedules.steps import Reorder, Skew, Step, Tail, Unroll
+from dsl.schedules.steps import Reorder, Step, Tail, Unroll
 from polyhedral.dependences.carried import Carried, carried
 from polyhedral.schedule import tried
 from polyhedral.scop.ranges import Interval, common_interval
 from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
 from qor_gnn.tools.personality import Personality
 
-SKEWS = (1, 2, 3)
 _AROUND = 5  # about the states of an iteration besides its operators: loads and a store
 _IN_TURN = 16  # copies of a loop that update, one after the other, what values tell
 
@@ -149,7 +150,7 @@ def _orders(state: ScheduledScop, group: Group, level: int, context: Context) ->
     yield from plain
     if any(order.free for order in plain) or group.end - level < 2:
         return
-    for skews in _skews(group.pieces[0], band):
+    for skews in skews_of(group.pieces[0], band):
         skewed = tried(state, *skews)
         if skewed is None:
             continue
@@ -157,21 +158,6 @@ def _orders(state: ScheduledScop, group: Group, level: int, context: Context) ->
         yield from found
         if found:
             return
-
-
-def _skews(piece: Piece, band: tuple[int, int]) -> Iterator[tuple[Step, ...]]:
-    """One skew, the innermost pair of loops first, the least factor first; none of a loop of one iteration."""
-    several = (k for k in range(*band) if not _is_once(piece, k))
-    names = [f"{piece.name}.{piece.names[k]}" for k in several]
-    for inner in range(len(names) - 1, 0, -1):
-        for outer in range(inner - 1, -1, -1):
-            for factor in SKEWS:
-                yield (Skew(names[outer], names[inner], factor),)
-
-
-def _is_once(piece: Piece, level: int) -> bool:
-    found = common_interval([(piece, level)])
-    return found is not None and found.extent == 1
 
 
 def _permuted(
@@ -241,8 +227,10 @@ def _order(
     registers = frozenset(a.name for a in program.locals if not a.shape)
     arrays = frozenset(a.name for a in program.locals if a.shape)
     delays = {s.name: delays_of(s, context.tool, registers, arrays) for s in statements}
-    # A pipeline that windows were made for carries nothing else (`dse.space.windows`).
-    dependences = () if context.placed and _asked(group) else carried(state, frozenset(names))
+    # A pipeline that windows were made for carries sums at the most (`dse.space.windows`).
+    sums_only = bool(context.placed) and _asked(group)
+    watched = state.reassociated.intersection(names) if sums_only else frozenset(names)
+    dependences = carried(state, watched) if watched else ()
     sums = context.tool.sums
     band = _Band(state, group, levels, delays, sums.reassociates, sums.order == "leaf")
     loops = tuple(band.loop(k, dependences) for k in range(level, end))
@@ -250,15 +238,21 @@ def _order(
     written = {s.target.memory for s in statements}
     uses: list[Use] = []
     operations: list[Operation] = []
-    for piece, s in zip(group, statements, strict=True):
-        accesses = [(a, n == 0) for n, a in enumerate(accesses_in(s))]
+    inside = inside_of(group, end)
+    for piece, s, inner in zip(group, statements, inside, strict=True):
+        every = frozenset(piece.names)
+        target, *read = accesses_in(s)
+        updated = every if target in read else frozenset()
         uses += (
-            use_of(state, a, writes, context.tool, a.memory in context.placed)
-            for a, writes in accesses
+            use_of(state, a, updated if n == 0 else None, context.tool, a.memory in context.placed)
+            for n, a in enumerate((target, *read))
             if a.indices
         )
-        operations += operations_of(s, context.tool, written, frozenset(piece.names), context.logic)
+        operations += operations_of(s, context.tool, written, every, context.logic, inner)
     wholes = [d.whole for d in delays.values()]
+    told_apart = not _asked(group) and any(
+        x.guarded and x.extent is not None for x in loops[: end - level]
+    )
     depth = ceil((max if band.perfect else sum)(wholes or [0])) + _AROUND
     return Order(
         steps,
@@ -268,7 +262,10 @@ def _order(
         depth,
         guards=not band.private,
         inside=_inside(loops, uses, operations),
-        fabric=tuple(fabric_of(statements, context.tool, [frozenset(p.names) for p in group])),
+        fabric=tuple(
+            fabric_of(statements, context.tool, [frozenset(p.names) for p in group], inside)
+        ),
+        cases=cases_of(state, names, levels) if told_apart else (),
     )
 
 
@@ -365,7 +362,7 @@ class _Band:
             f"{piece.name}.{piece.names[level]}",
             piece.names[level],
             None if interval is None else interval.extent,
-            _average(piece, level),
+            _average(piece, level) if interval is None else float(interval.extent),
             unrolls,
             separates,
             (guarded and self.private) or (not separates and (self.private or not constant)),

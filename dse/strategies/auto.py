@@ -92,7 +92,7 @@ def solved(
         found: Sequence[Solution] = solutions
         for _ in range(_TRIES):
             dearest: Point | None = None
-            found = _planned(space, number, spend, found)
+            found = _fitting(space, number, spend, found, fastest)
             fresh = [solution for solution in found if solution.point not in dear]
             tight = 0.0
             for solution in _worth(fresh or found, count):
@@ -133,6 +133,19 @@ def solved(
 def _promise(found: Sequence[Solution]) -> tuple[bool, float]:
     """What fits by its estimate goes first, the fastest first of all."""
     return (found[0].over > 0, found[0].cycles) if found else (True, inf)
+
+
+def _fitting(
+    space: Space, number: int, spend: Spend, found: Sequence[Solution], fastest: float
+) -> Sequence[Solution]:
+    """As `_planned`; what was planned before designs showed that there is less to plan with is planned anew."""
+    planned = _planned(space, number, spend, found)
+    late = planned and planned[0].over > _EXCESS and planned[0].cycles <= _MARGIN * fastest
+    if not late:
+        return planned
+    return _planned(
+        space, number, spend, solve(space, number, spend.dsp, fabric=spend.plan(number))
+    )
 
 
 def _planned(

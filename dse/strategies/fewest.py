@@ -120,13 +120,16 @@ def _wait(
     carry: Carry, band: tuple[NestLoop, ...], blocks: _Floats, rows: _Ints, level: int
 ) -> _Floats:
     """Cycles from one iteration to the next until a value is there that a loop hands on."""
-    copies = rows[:, level]
+    copies, terms = rows[:, level], rows[:, level]
+    for k, loop in enumerate(band) if not carry.tree else ():
+        if k != level and any(map(carry.same_sum, loop.carries)):
+            terms = terms * rows[:, k]
     delay = np.full(len(rows), carry.delay)
     if carry.kept is not None and carry.moving:
         moves = [k for k, loop in enumerate(band) if loop.name in carry.moving]
         delay[~(blocks[:, moves] > 1).any(axis=1)] = carry.kept
     if not carry.tree:
-        delay += carry.more * (np.maximum(1, copies // carry.distance) - 1)
+        delay += carry.more * (np.maximum(1, terms // carry.distance) - 1)
     inside = blocks[:, level + 1 :].prod(axis=1)
     found: _Floats = delay / np.maximum(1, inside * np.maximum(1, carry.distance / copies))
     return found

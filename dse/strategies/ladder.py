@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from math import inf
+from math import ceil, inf
 from operator import attrgetter
 
 from dse.bounds.bounds import MAX_BANKS
@@ -20,6 +20,7 @@ SHARING = 4096
 """Copies that share units, and cycles from one iteration to the next, at most: the tool has to schedule
 them all."""
 _SHOWN = 12  # vectors of so many copies
+_TIMES = (1.25, 1.6, 2.0, 3.0)  # the interval, at which units are fewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,8 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
         copies = max(copies, min(MAX_BANKS, copies * order.waits))
     every = map(rung, fewest(nest, number, max(1, copies)))
     found = [r for r in every if r.cost.dsp <= max(budget, least.dsp)]
+    if order.inside > 1:
+        found = [_asking(nest, r, budget) for r in found]
     if not least.dsp:
         found = [replace(r, fills=True) if r.cost.copies > modest else r for r in found]
     if least.dsp and not order.skewed and nest.shares_units(order):
@@ -88,10 +91,22 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
     return tuple(sorted(found, key=attrgetter("key")))
 
 
+def _asking(nest: Nest, rung: Rung, budget: int) -> Rung:
+    """The rung with the interval asked for at which its units fit the budget, where it is estimated to have a longer one
+    anyway: a schedule that turns out to have none would take more units than there are.
+    """
+    if rung.cost.interval == 1:
+        return rung
+    least = sharing_interval(nest, nest.orders[rung.order], rung.vector, 1, budget)
+    waits = least is not None and 1 < least <= rung.cost.interval
+    return replace(rung, asked=least or 1) if waits else rung
+
+
 def _sharing(nest: Nest, number: int, budget: int, copies: int, slowest: float) -> list[Rung]:
     """The fastest vectors of more copies than the budget has units for.
 
-    While a sum waits for the one of the iteration before, units do the work of several copies.
+    While a sum waits for the one of the iteration before, units do the work of several copies. Of each magnitude there are
+    longer intervals, too: a plan may have LUTs for fewer units only.
     """
     order = nest.orders[number]
     found: list[Rung] = []
@@ -109,7 +124,14 @@ def _sharing(nest: Nest, number: int, budget: int, copies: int, slowest: float) 
     best: dict[int, Rung] = {}
     for rung in found:
         best.setdefault(rung.cost.copies.bit_length(), rung)
-    return list(dict.fromkeys((*found[:_SHOWN], *best.values())))
+    chosen = list(dict.fromkeys((*found[:_SHOWN], *best.values())))
+    for rung in best.values():
+        for times in _TIMES:
+            asked = ceil(times * rung.asked)
+            priced = cost(nest, order, rung.vector, asked=asked)
+            if asked <= SHARING and priced.cycles < slowest and priced.units != rung.cost.units:
+                chosen.append(Rung(number, rung.vector, priced, asked))
+    return chosen
 
 
 def _widens(order: Order, loops: frozenset[str]) -> bool:

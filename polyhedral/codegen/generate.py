@@ -100,6 +100,20 @@ def loop_tree(state: ScheduledScop, styles: Sequence[Style] = tuple(Style)) -> L
     return tree
 
 
+def nest_nodes(state: ScheduledScop, place: int) -> tuple[TreeNode, ...]:
+    """The loops of one top-level nest, as `loop_tree` has them but for what is kept of loops of one iteration.
+
+    Args:
+        state: the schedule.
+        place: of the nest among all of the program.
+
+    Raises:
+        IRError: W314, in no style the loops are proven to run as scheduled.
+    """
+    pieces = [piece for piece in state.pieces if piece.place[0] == place]
+    return _Walker(state, tuple(Style)).nest(pieces)
+
+
 _COPIES = {Style.EXACT: 32, Style.RELAXED: 512, Style.BOXED: 512}
 """Of one statement, on average: a nest that comes out larger is built in another style if it can
 be. Loops multiply the cases of conditions, guards have them side by side.

@@ -59,6 +59,12 @@ def whole_range(members: Sequence[tuple[Piece, int]]) -> Interval | None:
     return Interval(min(v.to_python() for v in lows), max(v.to_python() for v in highs))
 
 
+def inner_iterations(piece: Piece, level: int) -> int:
+    """How many different iterations the loops from ``level`` inwards have in all executions together."""
+    found: int = piece.hull.project_out(isl.dim_type.set, 0, level).count_val().to_python()
+    return found
+
+
 def loop_copies(state: ScheduledScop, uid: LoopId) -> list[list[tuple[Piece, int]]]:
     """The pieces in a loop, grouped by the copies of it that stand in different places."""
     copies: dict[tuple[int, ...], list[tuple[Piece, int]]] = {}
