@@ -12,11 +12,13 @@ from math import ceil, prod
 
 from dse.space.nest import NestLoop, Order
 from dse.space.orders import Context, present
-from dsl.schedules.steps import PartialSums, Step
+from dsl.schedules.steps import PartialSums, Split, Step
 from polyhedral.schedule import tried
+from polyhedral.scop.ranges import constant_interval
 from polyhedral.scop.scheduled import ScheduledScop
 
 _LEAST = 8  # terms of a sum that is worth it
+_LONGER = 1.25  # times the shortest chain
 
 
 def in_parts(
@@ -29,19 +31,51 @@ def in_parts(
         context: what nests are judged with.
         most: statements that an iteration of a pipelined loop may run; see `dse.space.orders.nests`.
     """
-    steps: list[Step] = []
-    around = {piece.name: piece.names for piece in state.pieces}
-    for group, order in list(present(state, context, most)):
-        done: set[str] = set()
-        for step in _steps(group.names, order, around):
-            if step.stmt in done:
-                continue
-            moved = tried(state, step)
-            if moved is not None:
-                state = moved
-                steps.append(step)
-                done.add(step.stmt)
+    steps: list[PartialSums] = []
+    done: set[str] = set()
+    for step in parts_of(state, context, most):
+        moved = None if step.stmt in done else tried(state, step)
+        if moved is not None:
+            state = moved
+            steps.append(step)
+            done.add(step.stmt)
+    return cut(state, steps)
+
+
+def cut(
+    state: ScheduledScop, parts: Sequence[PartialSums]
+) -> tuple[ScheduledScop, tuple[Step, ...]]:
+    """The loops of sums in parts cut into rounds, where all rounds are whole: which accumulator is meant is a loop then,
+    and no remainder; and all steps.
+    """
+    steps: list[Step] = list(parts)
+    for part in parts:
+        extent = _extent(state, part)
+        if extent is None or extent % part.count:
+            continue
+        moved = tried(state, step := Split(part.loop, part.count))
+        if moved is not None:
+            state = moved
+            steps.append(step)
     return state, tuple(steps)
+
+
+def _extent(state: ScheduledScop, part: PartialSums) -> int | None:
+    (piece, *others) = state.of_statement(part.stmt)
+    name = part.loop.rpartition(".")[2]
+    if others or name not in piece.names:
+        return None
+    found = constant_interval(piece, piece.names.index(name))
+    return None if found is None else found.extent
+
+
+def parts_of(state: ScheduledScop, context: Context, most: int) -> list[PartialSums]:
+    """The steps that may put the sums in parts, for each statement the best first; arguments as for `in_parts`."""
+    around = {piece.name: piece.names for piece in state.pieces}
+    found: list[PartialSums] = []
+    for group, order in present(state, context, most):
+        found += _steps(group.names, order, around)
+    return found
 
 
 def _steps(
@@ -72,5 +106,13 @@ def _is_chain(loop: NestLoop) -> bool:
 
 
 def _count(extent: int, terms: int) -> int:
-    """The accumulators along a loop, of whose iterations each has ``terms``, that leave the shortest chains."""
-    return min(range(1, extent + 1), key=lambda n: (ceil(extent / n) * terms + n, extent % n, n))
+    """The accumulators along a loop, of whose iterations each has ``terms``, that leave the shortest chains; so many
+    that rounds are whole, where chains are hardly longer by it.
+    """
+
+    def chain(n: int) -> tuple[int, int]:
+        return ceil(extent / n) * terms + n, n
+
+    every = range(1, extent + 1)
+    best, whole = (min(some, key=chain) for some in (every, [n for n in every if extent % n == 0]))
+    return whole if chain(whole)[0] <= _LONGER * chain(best)[0] else best

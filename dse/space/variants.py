@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 
+from dse.space.accumulated import accumulated, beside, together
 from dse.space.alignment import aligned, turned
 from dse.space.at_once import Overlap, overlaps_in
 from dse.space.blocks import blocks_outermost, in_blocks
 from dse.space.carried import carried_on, wavefronts
 from dse.space.chains import in_parts
-from dse.space.contents import lowered
 from dse.space.expansion import expanded
+from dse.space.gathered import gathered
+from dse.space.gathered import in_parts as gathered_in_parts
 from dse.space.groups import MOST, groups, volumes
 from dse.space.histograms import PARTS, in_turn
 from dse.space.kept import kept, rows_kept
@@ -20,21 +22,22 @@ from dse.space.located import located
 from dse.space.nest import Nest
 from dse.space.orders import Context, nests
 from dse.space.overlaps import overlapped
-from dse.space.partial_sums import WANTED, Accumulators, partial_sums, whole_parts
+from dse.space.partial_sums import WANTED, partial_sums, whole_parts
 from dse.space.processes import handed_on
 from dse.space.rectangles import in_rectangles, short_chains
 from dse.space.registers import in_registers
 from dse.space.regrouped import critical_last, distributed, merged, reassociated
 from dse.space.replicas import TURNS, replicated
 from dse.space.scanned import FACTORS, scanned
+from dse.space.side_by_side import side_by_side
 from dse.space.start import START, Start
+from dse.space.sums_in_logic import sums_in_logic
 from dse.space.wide_skews import widely_skewed
 from dse.space.windows import windowed
 from dsl.programs.program import Program
-from dsl.schedules.steps import BindOp, Partition, Step
+from dsl.schedules.steps import Partition, Step
 from polyhedral.schedule import apply_step
 from polyhedral.scop.scheduled import ScheduledScop
-from qor_gnn.design.region import bind_name
 from qor_gnn.tools.operators.multipliers import FABRIC
 
 
@@ -121,17 +124,21 @@ def _variants(
     triangles = replace(context, uneven=True)
     outer += [[_variant(*structure, triangles)] for structure in _rows(others or structures)]
     several = reassociate and not start.structured
+    rectangles = partial(in_rectangles, counts=context.counts)
     spread = [partial_sums(state, plain[0].nests, n) for n in WANTED if several]
     for sums in dict.fromkeys(sums for sums in spread if sums):
-        structures.append(_accumulated(state, free, sums))
+        structures.append(accumulated(state, free, sums))
         plain.append(_variant(*structures[-1], context))
         if len(sums) > 1:
-            structures.append(_together(*structures[-1]))
+            structures.append(together(*structures[-1]))
             plain.append(_variant(*structures[-1], context))
+        elif (one_pass := beside(state, free, sums)) is not None:
+            plain.append(_variant(*one_pass, context))
     if several:
+        outer += _side_by_side(state, free, rectangles, context)
         outer += [_chained(state, free, most, context) for most in volumes(state)[-1:]]
+        outer += _gathered(state, free, {_shape(at) for _, at, _ in structures}, context)
     outer += [[_variant(*structure, context)] for structure in others]
-    rectangles = partial(in_rectangles, counts=context.counts)
     boxes = _moved((*structures, *twins, *others), "in rectangles", rectangles)
     outer += [[_with_short_chains(_variant(*structure, context))] for structure in boxes]
     wide = _moved(_moved(structures, "far behind", widely_skewed), "in rectangles", rectangles)
@@ -153,7 +160,7 @@ def _bound(
     name: str, state: ScheduledScop, steps: tuple[Step, ...], context: Context
 ) -> Iterator[Variant]:
     """The structure with the sums of all statements off the DSP slices, where the tool can."""
-    binds = _sums_in_logic(state, context)
+    binds = sums_in_logic(state, context)
     for bind in binds:
         state = apply_step(state, bind)
     if binds:
@@ -338,6 +345,39 @@ def _chained(
     return found[-1:]
 
 
+def _side_by_side(
+    state: ScheduledScop, free: tuple[Step, ...], rectangles: _Move, context: Context
+) -> Iterator[list[Variant]]:
+    """The program, and with its locals expanded, with several accumulators of few sums."""
+    for name, at, steps in (("distributed", state, free), *_wide(state, free)):
+        found = side_by_side(name, at, steps, nests(distributed(at)[0], context))
+        if found is not None:
+            boxes = _moved([found], "in rectangles", rectangles)
+            yield [_with_short_chains(_variant(*one, context)) for one in boxes or [found]]
+
+
+def _wide(state: ScheduledScop, free: tuple[Step, ...]) -> Iterator[_Structure]:
+    """The program with its locals expanded as far out as memory allows."""
+    for wide, steps in list(expanded(state, free))[:1]:
+        yield "expanded", wide, steps
+
+
+def _gathered(
+    state: ScheduledScop, free: tuple[Step, ...], known: Set[_Shape], context: Context
+) -> Iterator[list[Variant]]:
+    """The program with nests of the same elements in the same loops, and with its sums in parts, if that is new."""
+    found = gathered(state)
+    if found is None or _shape(found.state) in known:
+        return
+    yield _outer("gathered", found.state, (*free, *found.steps), context)
+    for most in volumes(found.state)[-1:]:
+        parts = gathered_in_parts(state, found, context, most)
+        if parts is not None:
+            yield _outer("gathered, sums in parts", parts.state, (*free, *parts.steps), context)[
+                -1:
+            ]
+
+
 def _kept(
     name: str, state: ScheduledScop, steps: tuple[Step, ...], context: Context
 ) -> list[Variant]:
@@ -357,40 +397,3 @@ def _variant(
     found = whole_parts(nests(state, context, most), steps)
     overlaps = tuple(overlaps_in(state, found))
     return Variant(name, steps, found, state.scop.program, overlaps=overlaps)
-
-
-def _accumulated(
-    state: ScheduledScop, free: tuple[Step, ...], sums: tuple[Accumulators, ...]
-) -> tuple[str, ScheduledScop, tuple[Step, ...]]:
-    """The sums that wait for themselves in partial sums, the loop in blocks of them."""
-    spread = tuple(step for one in sums for step in one.steps)
-    for step in spread:
-        state = apply_step(state, step)
-    state, apart = distributed(state)
-    cuts = tuple(cut for one in sums for cut in one.cuts)
-    for cut in cuts:
-        state = apply_step(state, cut)
-    counts = ", ".join(str(one.count) for one in sums)
-    return f"{counts} partial sums", state, (*free, *spread, *apart, *cuts)
-
-
-def _together(
-    name: str, state: ScheduledScop, steps: tuple[Step, ...]
-) -> tuple[str, ScheduledScop, tuple[Step, ...]]:
-    """The same with neighbouring nests fused: several sums of one pass over the data."""
-    joined, fused = merged(state)
-    return f"{name}, merged", joined, (*steps, *fused)
-
-
-def _sums_in_logic(state: ScheduledScop, context: Context) -> tuple[BindOp, ...]:
-    """The steps that keep the sums of all statements off the DSP slices, where the tool can."""
-    known = context.tool.implementations.get(FABRIC, {})
-    steps: list[BindOp] = []
-    for statement in state.scop.statements:
-        pieces = state.of_statement(statement.name)
-        ops = lowered(state, pieces[0]).ops if pieces else ()
-        kinds = {(op.type, op.kind) for op in ops if op.kind in known.get(op.type, {})}
-        steps += [
-            BindOp(statement.name, bind_name(type_, kind), FABRIC) for type_, kind in sorted(kinds)
-        ]
-    return tuple(steps)

@@ -226,5 +226,6 @@ def test_a_free_order_leaves_nothing_to_share():
     kernel = load_kernels(EXAMPLES / "gemm.py")["gemm"].at("mini").program
     for variant in space_of(kernel, TOOL, reassociate=True).variants:
         for nest in variant.nests:
-            for number in range(len(nest.orders)):
-                assert all(rung.asked == 1 for rung in ladder(nest, number, 220))
+            for number, order in enumerate(nest.orders):
+                if order.inside == 1:  # nothing is unrolled anyway
+                    assert all(rung.asked == 1 for rung in ladder(nest, number, 220))

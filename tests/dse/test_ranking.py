@@ -81,6 +81,8 @@ def test_nests_without_isl_are_those_that_the_steps_make(name: str) -> None:
         schedule = space.schedule(point)
         if schedule is None or any(not n.orders[0].band or n.around for n in variant.nests):
             continue
+        if any(loop.inner for nest in variant.nests for loop in nest.orders[0].loops):
+            continue  # of these a template has the copies of inner loops already
         exact = loop_tree(apply(space.program, schedule))
         nodes = []
         for n, (nest, picked) in enumerate(zip(variant.nests, point.choices, strict=True)):
@@ -161,11 +163,14 @@ def test_variants_share_the_schedules_of_nests_that_they_have_in_common() -> Non
     space = space_of(program_of("gemm"), setting(TOOLS[1], None, None).tool, reassociate=True)
     shared: dict[object, Template] = {}
     composed = [Composed(v, space.program, space.tool, shared) for v in space.variants]
-    steps = [{type(step) for step in v.steps} - {BindOp} for v in space.variants]
-    assert steps[0] == steps[2]  # they differ in what sums are made of
-    first, last = (composed[k]._template(0, 0) for k in (0, 2))
+    bound = next(
+        n for n, v in enumerate(space.variants) if any(isinstance(s, BindOp) for s in v.steps)
+    )
+    steps = [{type(step) for step in space.variants[n].steps} - {BindOp} for n in (0, bound)]
+    assert steps[0] == steps[1]  # they differ in what sums are made of
+    first, last = (composed[k]._template(0, 0) for k in (0, bound))
     assert first is last is not None
-    first, last = (composed[k]._template(1, 0) for k in (0, 2))
+    first, last = (composed[k]._template(1, 0) for k in (0, bound))
     assert first is not last
 
 
