@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from math import prod
 
-from dse.space.groups import groups
+from dse.space.groups import Group, groups
 from dsl.programs.program import Storage
 from dsl.schedules.recurrence_steps import Carry
 from dsl.schedules.steps import Reorder, Reuse, Skew, Step
-from polyhedral.dependences.carried import carried
+from polyhedral.dependences.carried import Carried, carried
 from polyhedral.schedule import tried
 from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
 
@@ -41,17 +41,34 @@ def wavefronts(
         first = group.pieces[0]
         if group.end != 2 or any(len(p.dims) > 2 for p in group.pieces):
             continue
-        handing = {c.loop for c in carried(state, frozenset(group.names)) if not c.reduction}
+        handing = {c.loop for c in _handed(state, group)}
         if not handing >= {dim.uid for dim in first.dims[:2]}:
             continue
-        outer, inner = (f"{first.name}.{name}" for name in first.names[:2])
-        for factor in SKEWS:
-            own = (Skew(outer, inner, factor), Reorder((inner, outer)))
-            moved = tried(state, *own)
-            if moved is not None:
-                state, steps = moved, (*steps, *own)
-                break
+        found = _diagonals(state, group)
+        if found is not None:
+            state, steps = found[0], (*steps, *found[1])
     return state, steps
+
+
+def _diagonals(state: ScheduledScop, group: Group) -> tuple[ScheduledScop, tuple[Step, ...]] | None:
+    """The nest along the first diagonals of which no entry waits for another one, else along the first that are legal."""
+    first = group.pieces[0]
+    outer, inner = (f"{first.name}.{name}" for name in first.names[:2])
+    legal: tuple[ScheduledScop, tuple[Step, ...]] | None = None
+    for factor in SKEWS:
+        own = (Skew(outer, inner, factor), Reorder((inner, outer)))
+        moved = tried(state, *own)
+        if moved is None:
+            continue
+        if all(c.loop != first.dims[0].uid for c in _handed(moved, group)):
+            return moved, own
+        legal = legal or (moved, own)
+    return legal
+
+
+def _handed(state: ScheduledScop, group: Group) -> list[Carried]:
+    """What iterations of a nest's loops hand on, but for sums."""
+    return [c for c in carried(state, frozenset(group.names)) if not c.reduction]
 
 
 def carried_on(

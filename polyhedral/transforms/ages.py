@@ -1,7 +1,8 @@
 """Which values a loop hands to its own later iterations, and how many iterations on they are read.
 
 A value that an iteration assigns to an element of an array has a *cell*: the subscripts of the element in which the
-loop has no part, but for those that stay while it runs. ``L[i, t - i]``, assigned in iteration ``t``, is in cell ``i``. It is ``t_r - t`` iterations
+loop has no part, but for those that stay while it runs, and loops inside where these do not tell elements apart
+(`polyhedral.transforms.cells`). ``L[i, t - i]``, assigned in iteration ``t``, is in cell ``i``. It is ``t_r - t`` iterations
 of *age* where iteration ``t_r`` reads it. A *point* is a cell in an iteration of the loop and of those around:
 where at most one element is assigned in each point, and a read always finds a value of one age, a register for
 each cell and each age is enough. All is found from which write each read sees (`polyhedral.dependences.direct`).
@@ -10,7 +11,7 @@ each cell and each age is enough. All is found from which write each read sees (
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import islpy as isl
@@ -21,8 +22,7 @@ from dsl.programs.program import Array
 from polyhedral.dependences.direct import writes_seen
 from polyhedral.isl.text import affine_text, dims, map_of, positional, set_of
 from polyhedral.scop.scop import Scop, Statement, same_run
-
-Element = tuple[Affine, ...]
+from polyhedral.transforms.cells import Cells, Element, lanes_of, solved
 
 
 class NoAgesError(Exception):
@@ -56,8 +56,7 @@ class Ages:
     Attributes:
         array: the array.
         level: of the loop; so many are around it.
-        names: of the loops around and of the loop.
-        cell: the dimensions of the array that say the cell.
+        cells: which registers its elements have.
         writers: the statements of the loop that assign.
         written: the points in which they do.
         reads: what finds values of one age.
@@ -65,57 +64,42 @@ class Ages:
 
     array: Array
     level: int
-    names: tuple[str, ...]
-    cell: tuple[int, ...]
+    cells: Cells
     writers: tuple[Statement, ...]
     written: isl.Set
     reads: tuple[Handed, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the loops around and of the loop."""
+        return self.cells.names
 
     @property
     def oldest(self) -> int:
         """The greatest age."""
         return max(read.age for read in self.reads)
 
-    def register(self, access: Access) -> Element:
-        """The cell of an access."""
-        return tuple(access.indices[d] for d in self.cell)
-
-    def element(self, point: Sequence[Affine]) -> Element | None:
-        """The element that is assigned in a point, if the subscripts say it.
-
-        Args:
-            point: the loops around, the loop, and the cell.
-        """
-        target = self.writers[0].stmt.target
-        known = dict(zip(self.names, point, strict=False))
-        solved = _solved(
-            [target.indices[d] for d in self.cell], point[self.level + 1 :], set(self.names)
-        )
-        known.update({v: e.substitute(known) for v, e in solved.items()})
-        if not all(index.variables() <= known.keys() for index in target.indices):
-            return None
-        return tuple(index.substitute(known) for index in target.indices)
+    def register(self, s: Statement, access: Access, age: int) -> Element:
+        """The cell of what a statement accesses."""
+        found = cell_of(self.cells, s, access, age)
+        assert found is not None  # or it is none of the reads
+        return found
 
 
-def _solved(
-    subscripts: Sequence[Affine], values: Sequence[Affine], known: set[str]
-) -> dict[str, Affine]:
-    """Variables of which subscripts of given values tell the value: those that are alone in one."""
-    found: dict[str, Affine] = {}
-    for subscript, value in zip(subscripts, values, strict=True):
-        own = subscript.variables() - known
-        if len(own) == 1 and subscript.is_linear:
-            (name,) = own
-            factor = subscript.coefficient(name)
-            if abs(factor) == 1:
-                found[name] = (value - (subscript - Affine.of(name) * factor)) * factor
-    return found
+def cell_of(cells: Cells, s: Statement, access: Access, age: int) -> Element | None:
+    """The cell of an element that was assigned so many iterations before a statement accesses it, if it can be said."""
+    around = [Affine.of(v) for v in s.variables[: len(cells.names)]]
+    if len(around) == len(cells.names):
+        around[-1] -= age
+    elif cells.lanes:
+        return None
+    return cells.of(access.indices, around)
 
 
 def iteration_of(writer: Statement, element: Element) -> dict[str, Affine] | None:
     """The loops of a statement in the iteration that assigns an element, if its subscripts say it."""
-    solved = _solved(writer.stmt.target.indices, element, set())
-    return solved if writer.stmt.target.indices and solved.keys() >= set(writer.variables) else None
+    found = solved(writer.stmt.target.indices, element, {})
+    return found if writer.stmt.target.indices and found.keys() >= set(writer.variables) else None
 
 
 def ages_of(scop: Scop, array: Array, nest: Sequence[Statement], level: int) -> Ages:
@@ -145,17 +129,26 @@ def ages_of(scop: Scop, array: Array, nest: Sequence[Statement], level: int) -> 
     ]
     fixed = {d: e for d in moving if (e := _same(writers, d, names[:level])) is not None}
     cell = tuple(d for d in moving if d not in fixed)
-    finder = _Finder(scop, array, tuple(writers), level, cell, fixed)
-    finder.check()
+    cells = Cells(names, writers[0].stmt.target.indices, cell)
+    finder = _Finder(scop, array, tuple(writers), level, cells, fixed)
+    if not finder.tells_apart:
+        cells = replace(cells, lanes=lanes_of(writers, level, (*cell, *fixed)))
+        finder = replace(finder, cells=cells)
+        if not cells.lanes or not finder.tells_apart:
+            raise NoAgesError(
+                "an iteration assigns several elements that its own subscripts do not tell apart"
+            )
     found = list(finder.reads(nest))
     if not any(not read.behind for read in found):
         raise NoAgesError(
             f"no read of '{array.name}' in the loop finds values that are always as many iterations old"
         )
-    ages = Ages(array, level, names, cell, tuple(writers), finder.written, tuple(found))
-    for read in ages.reads:
-        _check_before(ages, read)
-    return ages
+    there = [read for read in found if _is_there(cells, read)]
+    if not any(not read.behind for read in there):
+        raise NoAgesError(
+            f"what is in '{array.name}' before the loop is read, and not where the loop would assign it"
+        )
+    return Ages(array, level, cells, tuple(writers), finder.written, tuple(there))
 
 
 def _same(writers: Sequence[Statement], dim: int, around: Sequence[str]) -> Affine | None:
@@ -165,18 +158,15 @@ def _same(writers: Sequence[Statement], dim: int, around: Sequence[str]) -> Affi
     return first if first is not None and first.variables() <= set(around) else None
 
 
-def _check_before(ages: Ages, read: Handed) -> None:
-    """What a read finds that the loop has not assigned is where the loop would have assigned it.
-
-    Raises:
-        NoAgesError: it is somewhere else, and no constant.
-    """
+def _is_there(cells: Cells, read: Handed) -> bool:
+    """Whether what a read finds that the loop has not assigned is where the loop would have assigned it, or a constant."""
     if all(s is not None and isinstance(s.stmt.value, Const) for s, _ in read.before):
-        return
-    s, level = read.reader, ages.level
+        return True
+    s, level = read.reader, len(cells.names) - 1
     around = [Affine.of(v) for v in s.variables[: level + 1]]
     around[level] -= read.age
-    element = ages.element((*around, *ages.register(read.access)))
+    cell = cell_of(cells, s, read.access, read.age)
+    element = None if cell is None else cells.element((*around, *cell))
     names = positional(s.variables)
     same = (
         "false"
@@ -186,11 +176,7 @@ def _check_before(ages: Ages, read: Handed) -> None:
             for a, b in zip(element, read.access.indices, strict=True)
         )
     )
-    there = set_of(f"{{ {s.space} : {same} }}")
-    if not s.domain.is_subset(there):
-        raise NoAgesError(
-            f"what is in '{ages.array.name}' before the loop is read, and not where the loop would assign it"
-        )
+    return bool(s.domain.is_subset(set_of(f"{{ {s.space} : {same} }}")))
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +187,7 @@ class _Finder:
     array: Array
     writers: tuple[Statement, ...]
     level: int
-    cell: tuple[int, ...]
+    cells: Cells
     fixed: Mapping[int, Affine]
 
     @property
@@ -214,28 +200,24 @@ class _Finder:
         names = positional(s.variables)
         around = [names[v] for v in s.variables[: self.level + 1]]
         around[self.level] += f" - {age}"
-        cell = [affine_text(access.indices[d], names) for d in self.cell]
-        return map_of(f"{{ {s.space} -> [{', '.join([*around, *cell])}] }}").intersect_domain(
-            s.domain
-        )
+        cell = cell_of(self.cells, s, access, age)
+        assert cell is not None
+        point = [*around, *(affine_text(e, names) for e in cell)]
+        return map_of(f"{{ {s.space} -> [{', '.join(point)}] }}").intersect_domain(s.domain)
 
-    def check(self) -> None:
-        """One element is assigned in a point.
-
-        Raises:
-            NoAgesError: several are.
-        """
+    @property
+    def tells_apart(self) -> bool:
+        """Whether one element at the most is assigned in a point."""
         whole: isl.Map | None = None
         for s in self.writers:
+            if cell_of(self.cells, s, s.stmt.target, 0) is None:
+                return False
             names = positional(s.variables)
             element = ", ".join(affine_text(e, names) for e in s.stmt.target.indices)
             target = map_of(f"{{ {s.space} -> [{element}] }}").intersect_domain(s.domain)
             own = self.points(s, s.stmt.target, 0).reverse().apply_range(target)
             whole = own if whole is None else whole.union(own)
-        if whole is not None and not whole.is_single_valued():
-            raise NoAgesError(
-                "an iteration assigns several elements that its own subscripts do not tell apart"
-            )
+        return whole is None or whole.is_single_valued()
 
     def reads(self, nest: Sequence[Statement]) -> Iterator[Handed]:
         """Those that find values of one age."""
@@ -263,7 +245,7 @@ class _Finder:
             if not pairs.is_empty():
                 others.append((source, pairs))
         age = _constant(apart)
-        if age is None:
+        if age is None or cell_of(self.cells, s, access, age) is None:
             return None
         points = self.points(s, access, age)
         fed = union([d.range() for d in self._fed(s, access)])
@@ -286,6 +268,7 @@ class _Finder:
         last = _last(first, level)
         if (
             last is None
+            or self.cells.lanes  # how old an element is then depends on where it is
             or s.place[:level] != first.place[:level]
             or s.place[level] <= first.place[level]
         ):

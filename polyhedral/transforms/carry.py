@@ -161,7 +161,11 @@ def _program(found: Materialised, made: Made) -> Program:
             (made.kept.get(name), (*place[:-1], place[-1] + 1)),
         ):
             if stmt is not None:
-                spans.append(_placed(piece, stmt, at))
+                own = _placed(piece, stmt, at)
+                if stmt is made.kept.get(name):
+                    needed = own.piece.domain.intersect(made.needed[name])
+                    own = replace(own, piece=replace(own.piece, domain=needed))
+                spans.append(own)
     before = [one for one in made.front if len(_shared(one, made.ages)) == level]
     for n, one in enumerate(made.front):
         depth = level if one in before else level + 1

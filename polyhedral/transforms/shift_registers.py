@@ -17,7 +17,9 @@ from dsl.programs.substituted import substituted_value
 from polyhedral.isl.text import dims, map_of, set_of
 from polyhedral.scop.scheduled import Dim, Piece
 from polyhedral.scop.scop import Scop, Statement
-from polyhedral.transforms.ages import Ages, Element, NoAgesError, iteration_of, union
+from polyhedral.transforms.ages import Ages, NoAgesError, iteration_of, union
+from polyhedral.transforms.carried_memory import border_of, last_stores
+from polyhedral.transforms.cells import Element
 from polyhedral.transforms.materialise import Spanned
 from polyhedral.transforms.shifting import Names
 
@@ -32,7 +34,8 @@ class Made:
     Attributes:
         register: cells by ages.
         stmts: of the program, changed; those that are not needed any more are not in it.
-        near: new statements, each behind (or, with False, in front of) one of the program in its loops.
+        kept: by the statement that assigns, what stores its value in the array.
+        needed: the iterations of these in which that is read.
         front: new statements in front of all else, in their order: before the loop, then in it.
         dead: whether the array is not needed any more.
     """
@@ -41,6 +44,7 @@ class Made:
     register: Array
     stmts: dict[str, Stmt]
     kept: dict[str, Stmt]
+    needed: dict[str, isl.Set]
     front: tuple[Spanned, ...]
     dead: bool
 
@@ -77,11 +81,12 @@ class Maker:
         dead = self._is_dead(stmts, moved)
         kept: dict[str, Stmt] = {}
         for s in ages.writers if not dead else ():
-            value = Load(target.at(ages.register(s.stmt.target), 0), ages.array.dtype)
+            value = Load(target.at(ages.register(s, s.stmt.target, 0), 0), ages.array.dtype)
             kept[s.name] = Stmt(names.stmt(f"keep_{ages.array.name}"), s.stmt.target, value)
+        needed = last_stores(self.scop, ages) if kept else {}
         if dead:
             stmts = {n: s for n, s in stmts.items() if s.target.array != ages.array.name}
-        return Made(ages, register, stmts, kept, (*front, *moved), dead)
+        return Made(ages, register, stmts, kept, needed, (*front, *moved), dead)
 
     def _box(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The first cell, and how many there are, along each dimension."""
@@ -90,7 +95,7 @@ class Maker:
         every += [points for read in ages.reads for _, points in read.before]
         points = union(every)
         lows, extents = [], []
-        for k in range(len(ages.cell)):
+        for k in range(ages.cells.count):
             low, high = (
                 v.to_python()
                 for v in (
@@ -112,12 +117,14 @@ class Maker:
 
             def own(access: Access, s: Statement = s) -> Access:
                 age = aged.get((s.name, access))
-                return access if age is None else target.at(ages.register(access), age, access)
+                if age is None:
+                    return access
+                return target.at(ages.register(s, access, age), age, access)
 
             stmt = with_accesses(s.stmt, own)
             goal = s.stmt.target
             if s.name in writers:
-                goal = target.at(ages.register(goal), 0, goal)
+                goal = target.at(ages.register(s, goal, 0), 0, goal)
             found[s.name] = replace(stmt, target=goal)
         return found
 
@@ -157,7 +164,7 @@ class Maker:
             m.piece.domain.project_out(isl.dim_type.set, depth, len(m.piece.dims) - depth)
             for m in moved
         ]
-        every = isl.Set.from_basic_set(union(runs).remove_divs().simple_hull())
+        every = _hull(union(runs))
         own = dims(len(shape), "c")
         limits = [f"0 <= {c} < {n}" for c, n in zip(own[:-1], shape[:-1], strict=True)]
         limits.append(f"0 <= {own[-1]} < {shape[-1] - 1}")
@@ -185,31 +192,41 @@ class Maker:
                 parts.setdefault("" if known is None else known.name, (known, []))[1].append(points)
         depth = ages.level + 1
         for source, points in parts.values():
-            every = union(points)
-
-            def stmt(name: str, at: Element, source: Statement | None = source) -> Stmt:
-                around = [Affine.of(n) for n in self.near.names[:depth]]
-                cell = tuple(c + low for c, low in zip(at, target.lows, strict=True))
-                value = self._value(source, (*around, *cell))
-                assert value is not None
-                return Stmt(name, Access(target.array.name, (*at, Affine())), value)
-
-            moved = every.apply(self._from_low(target))
             if (
-                self._value(source, tuple(Affine.of(n) for n in dims(depth + len(ages.cell), "p")))
+                self._value(
+                    source, tuple(Affine.of(n) for n in dims(depth + ages.cells.count, "p"))
+                )
                 is None
             ):
                 raise NoAgesError(
                     f"what is in '{ages.array.name}' before the loop is read, and subscripts do not say where it is"
                 )
-            yield self._spanned("load", depth, moved, target.array.shape[:-1], stmt, names)
+            parted = border_of(ages, union(points)) if source is None else [(None, union(points))]
+            for element, every in parted:
+
+                def stmt(
+                    name: str,
+                    at: Element,
+                    source: Statement | None = source,
+                    element: Element | None = element,
+                ) -> Stmt:
+                    around = [Affine.of(n) for n in self.near.names[:depth]]
+                    cell = tuple(c + low for c, low in zip(at, target.lows, strict=True))
+                    value = self._value(source, (*around, *cell))
+                    if element is not None:
+                        value = Load(Access(ages.array.name, element), ages.array.dtype)
+                    assert value is not None
+                    return Stmt(name, Access(target.array.name, (*at, Affine())), value)
+
+                moved = every.apply(self._from_low(target))
+                yield self._spanned("load", depth, moved, target.array.shape[:-1], stmt, names)
 
     def _value(self, source: Statement | None, point: Element | None = None) -> Expr | None:
         """What an element of a point is before the loop, if that can be said: a constant or a counter, or what the array has."""
         ages = self.ages
         if point is None:
-            point = tuple(Affine.of(n) for n in dims(ages.level + 1 + len(ages.cell), "p"))
-        element = ages.element(point)
+            point = tuple(Affine.of(n) for n in dims(ages.level + 1 + ages.cells.count, "p"))
+        element = ages.cells.element(point)
         if source is None:
             return (
                 None
@@ -226,7 +243,7 @@ class Maker:
         return source.stmt.value if isinstance(source.stmt.value, Const) else None
 
     def _from_low(self, target: _Register) -> isl.Map:
-        depth, count = self.ages.level + 1, len(self.ages.cell)
+        depth, count = self.ages.level + 1, self.ages.cells.count
         space = dims(depth + count)
         to = [
             *space[:depth],
@@ -277,6 +294,16 @@ class Maker:
             span = span.lower_bound_val(isl.dim_type.set, depth + k, isl.Val(0))
             span = span.upper_bound_val(isl.dim_type.set, depth + k, isl.Val(extent - 1))
         return Spanned(name, piece, span)
+
+
+def _hull(runs: isl.Set) -> isl.Set:
+    """All iterations of loops from the first to the last of some: of a single loop no more, whatever isl makes of holes."""
+    if runs.dim(isl.dim_type.set) > 1:
+        return isl.Set.from_basic_set(runs.remove_divs().simple_hull())
+    low, high = runs.dim_min_val(0), runs.dim_max_val(0)
+    whole = isl.Set.universe(runs.get_space())
+    whole = whole.lower_bound_val(isl.dim_type.set, 0, low)
+    return whole.upper_bound_val(isl.dim_type.set, 0, high)
 
 
 @dataclass(frozen=True, slots=True)

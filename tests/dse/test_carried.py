@@ -52,6 +52,13 @@ def product(A: f32[8, 8], B: f32[8, 8], C: f32[8, 8]):
         C[i, j] += A[i, k] * B[k, j]
 
 
+@weft.kernel
+def diffused(A: f32[64]):
+    for t in range(8):
+        for i in range(1, 63):
+            A[i] = 0.25 * A[i - 1] + 0.5 * A[i] + 0.25 * A[i + 1]
+
+
 def carried(space: Space) -> list[int]:
     return [n for n, v in enumerate(space.variants) if any(isinstance(s, Carry) for s in v.steps)]
 
@@ -82,11 +89,17 @@ def test_what_is_handed_on_need_not_pass_a_memory(kernel: Kernel, gain: float) -
     assert cycles(kernel) > gain * min(cycles(kernel, design) for design in designs(kernel))
 
 
+def test_sweeps_in_place_run_at_the_same_time() -> None:
+    found = designs(diffused)
+    assert min(cycles(diffused, design) for design in found) < 90 * 24  # a chain for each of 80 wavefronts
+    assert cycles(diffused) > 8 * 62 * 24
+
+
 def test_sums_are_left_to_the_tool() -> None:
     assert carried(space_of(product.program, TOOL)) == []
 
 
 def test_designs_compute_what_their_kernels_do() -> None:
-    for kernel in (common, states, filtered):
+    for kernel in (common, states, filtered, diffused):
         found = [compile_design(kernel.program, design) for design in designs(kernel)]
         assert all(result.ok for result in verify_many(found))

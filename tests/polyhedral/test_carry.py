@@ -185,6 +185,8 @@ def closed(A: i32[8, 8], B: i32[16], x: i32[8], p: u8[8], y: i32[8], s: i32):
         t: i32[8] = 0
         for j in range(1, 8):
             t[j] = t[j - 1] + x[j]
+        for j in range(8):
+            B[(i + j) // 2] = B[i] + 1
         y[i] = t[7]
 
 
@@ -195,7 +197,8 @@ def closed(A: i32[8, 8], B: i32[16], x: i32[8], p: u8[8], y: i32[8], s: i32):
         ("y", "S1.i", "no read of 'y' in the loop"),
         ("x", "S0.i", "nothing in the loop assigns to 'x'"),
         ("B", "S2.i", "which element is assigned is data"),
-        ("B", "S3.i", "several elements that its own subscripts do not tell apart"),
+        ("B", "S3.i", "no read of 'B' in the loop"),
+        ("B", "S5.i", "several elements that its own subscripts do not tell apart"),
         ("t", "S4.i", "'t' belongs to one iteration of the loop"),
     ],
 )
