@@ -17,9 +17,10 @@ from math import prod
 from dse.space.groups import Group, groups
 from dsl.programs.program import Storage
 from dsl.schedules.recurrence_steps import Carry
-from dsl.schedules.steps import Reorder, Reuse, Skew, Step
+from dsl.schedules.steps import PartialSums, Reorder, Reuse, Skew, Step
 from polyhedral.dependences.carried import Carried, carried
 from polyhedral.schedule import tried
+from polyhedral.scop.ranges import whole_range
 from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
 
 MOST = 1024
@@ -38,16 +39,50 @@ def wavefronts(
     """
     steps = before
     for group in groups(state):
-        first = group.pieces[0]
-        if group.end != 2 or any(len(p.dims) > 2 for p in group.pieces):
-            continue
-        handing = {c.loop for c in _handed(state, group)}
-        if not handing >= {dim.uid for dim in first.dims[:2]}:
+        if not _may_be_diagonal(state, group):
             continue
         found = _diagonals(state, group)
         if found is not None:
             state, steps = found[0], (*steps, *found[1])
     return state, steps
+
+
+def lane_sums(
+    state: ScheduledScop, before: tuple[Step, ...]
+) -> tuple[ScheduledScop, tuple[Step, ...]]:
+    """The program with sums and extrema over all entries of such nests as one for each iteration of the outer loop: of a
+    diagonal, each entry has one of its own, which waits for nothing but itself.
+
+    Args:
+        state: the program as it is written, its sums in any order.
+        before: the steps that made it.
+    """
+    steps = before
+    for group in groups(state):
+        if not _may_be_diagonal(state, group):
+            continue
+        first = group.pieces[0]
+        found = whole_range([(first, 0)])
+        for name in group.names:
+            target = state.scop.statement(name).stmt.target
+            moves = any(e.variables() for e in target.indices)
+            if moves or name not in state.reassociated or found is None or found.extent > MOST:
+                continue
+            moved = tried(
+                state, step := PartialSums(name, f"{name}.{first.names[0]}", found.extent)
+            )
+            if moved is not None:
+                state, steps = moved, (*steps, step)
+    return state, steps
+
+
+def _may_be_diagonal(state: ScheduledScop, group: Group) -> bool:
+    """Whether it is a nest of two loops that both hand something on."""
+    first = group.pieces[0]
+    if group.end != 2 or any(len(p.dims) > 2 for p in group.pieces):
+        return False
+    handing = {c.loop for c in _handed(state, group)}
+    return handing >= {dim.uid for dim in first.dims[:2]}
 
 
 def _diagonals(state: ScheduledScop, group: Group) -> tuple[ScheduledScop, tuple[Step, ...]] | None:

@@ -10,7 +10,7 @@ from dse.space.accumulated import accumulated, beside, together
 from dse.space.alignment import aligned, turned
 from dse.space.at_once import Overlap, overlaps_in
 from dse.space.blocks import blocks_outermost, in_blocks
-from dse.space.carried import carried_on, wavefronts
+from dse.space.carried import carried_on, lane_sums, wavefronts
 from dse.space.chains import in_parts
 from dse.space.expansion import expanded
 from dse.space.gathered import gathered
@@ -144,7 +144,9 @@ def _variants(
     wide = _moved(_moved(structures, "far behind", widely_skewed), "in rectangles", rectangles)
     outer += [[_with_short_chains(_variant(*structure, context))] for structure in wide]
     outer += [_registers(*one, context) for one in boxes or structures]
-    outer += _carried([*structures, *others], rectangles, context) if not start.structured else []
+    if not start.structured:
+        lanes = _moved([("as written", state, free)], "a sum for each lane", lane_sums)
+        outer += _carried([*structures, *others, *lanes], rectangles, context)
     outer += _unrolled_inside([*others, *_moved(others, "turned", turned)], context)
     outer += [[_filter(*structure, context)] for structure in _windows(structures, context, start)]
     bound = [v for one in (*structures, *twins) for v in _bound(*one, context)]

@@ -91,8 +91,10 @@ def test_what_is_handed_on_need_not_pass_a_memory(kernel: Kernel, gain: float) -
 
 def test_sweeps_in_place_run_at_the_same_time() -> None:
     found = designs(diffused)
-    assert min(cycles(diffused, design) for design in found) < 90 * 24  # a chain for each of 80 wavefronts
-    assert cycles(diffused) > 8 * 62 * 24
+    assert (
+        min(cycles(diffused, design) for design in found) < 78 * 12
+    )  # wavefronts, of a chain each
+    assert cycles(diffused) > 8 * 62 * 12
 
 
 def test_sums_are_left_to_the_tool() -> None:
