@@ -20,7 +20,7 @@ from dse.ranking.unrolled import Asked, asked_of, band_of, sides_of
 from dse.space.banks import Demand
 from dse.space.cost import Shared, Units, added, dsp_of, tail_of
 from dse.space.space import nest_steps
-from dse.space.variants import Variant
+from dse.space.variant import Variant
 from dsl.programs.program import Program
 from dsl.schedules.steps import Pipeline, Reassociate, Step, Unroll
 from polyhedral.codegen.generate import loop_tree

@@ -77,12 +77,34 @@ def lane_sums(
 
 
 def _may_be_diagonal(state: ScheduledScop, group: Group) -> bool:
-    """Whether it is a nest of two loops that both hand something on."""
+    """Whether it is a nest of two loops that both hand something on, or of which the outer one does through rows that
+    take turns, as ``A[t % 2, i]``.
+    """
     first = group.pieces[0]
     if group.end != 2 or any(len(p.dims) > 2 for p in group.pieces):
         return False
     handing = {c.loop for c in _handed(state, group)}
-    return handing >= {dim.uid for dim in first.dims[:2]}
+    outer, inner = (dim.uid for dim in first.dims[:2])
+    return outer in handing and (inner in handing or any(map(_takes_turns, group.pieces)))
+
+
+def waits_for_nothing(state: ScheduledScop) -> bool:
+    """Whether a program is one nest along diagonals of which each entry needs only what others have assigned before: then
+    there is no cycle that an interval would have to be as long as.
+    """
+    (group, *more) = groups(state)
+    if more or group.end != 2 or any(len(p.dims) > 2 for p in group.pieces):
+        return False
+    flows = [c.flow for c in carried(state, frozenset(group.names)) if c.flow]
+    return all(len(flow) > 1 and flow[1] > 0 for flow in flows)
+
+
+def _takes_turns(piece: Piece) -> bool:
+    """Whether what a statement assigns moves with its outer loop in remainders alone."""
+    values, loop = dict(piece.bindings), piece.names[0]
+    target = [e.substitute(values) for e in piece.statement.stmt.target.indices]
+    moving = [e for e in target if loop in e.variables()]
+    return bool(moving) and not any(e.is_linear for e in moving)
 
 
 def _diagonals(state: ScheduledScop, group: Group) -> tuple[ScheduledScop, tuple[Step, ...]] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -91,6 +91,33 @@ def use_of(
     return Use(access.memory, access.indices, updated is not None, array.shape, each, updating)
 
 
+def uses_of(
+    state: ScheduledScop,
+    statements: Iterable[tuple[Piece, Statement]],
+    tool: Personality,
+    placed: Collection[str],
+) -> tuple[Use, ...]:
+    """What the statements of a nest access, each once; what is updated with the loops of all statements that do.
+
+    Args:
+        state: the program.
+        statements: each with its piece.
+        tool: that schedules them.
+        placed: arrays whose elements are apart, whatever is unrolled.
+    """
+    found: dict[Use, frozenset[str]] = {}
+    for piece, statement in statements:
+        target, *read = accesses_in(statement)
+        every = frozenset(piece.names) if target in read else frozenset[str]()
+        for n, access in enumerate((target, *read)):
+            if access.indices:
+                updated = every if n == 0 else None
+                use = use_of(state, access, updated, tool, access.memory in placed)
+                alike = replace(use, updating=frozenset())
+                found[alike] = found.get(alike, frozenset()) | use.updating
+    return tuple(replace(use, updating=loops) for use, loops in found.items())
+
+
 @dataclass(frozen=True, slots=True)
 class Delays:
     """Of one statement, in states: its longest path of operators, that from what it accumulates
@@ -172,7 +199,7 @@ def carry_of(found: Carried, delays: Mapping[str, Delays], trees: bool, leaves: 
             sink.logic,
             found.flow,
             kept,
-            True,
+            reduction=True,
         )
     most = max(source.whole, sink.whole)
     return Carry(found.distance, max(0.0, most + sink.memory), most, flow=found.flow)

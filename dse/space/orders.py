@@ -10,13 +10,12 @@ from dse.space.arrangements import orders_of
 from dse.space.cases import cases_of, inside_of
 from dse.space.contents import (
     Delays,
-    accesses_in,
     carry_of,
     delays_of,
     fabric_of,
     lowered,
     operations_of,
-    use_of,
+    uses_of,
 )
 from dse.space.groups import Group, groups, iterations, own_level
 from dse.space.nest import Carry, Nest, NestLoop, Operation, Order, Use
@@ -38,7 +37,8 @@ _IN_TURN = 16  # copies of a loop that update, one after the other, what values 
 class Context:
     """What the orders of nests are judged with: the tool, how often each statement runs, `dse.space.space.Space.logic`,
     arrays of which copies get one element after the other, whether innermost loops of a triangle may be unrolled under
-    guards, as those that only copy always may, and arrays whose banks are made for the one way that they are accessed.
+    guards, as those that only copy always may, arrays whose banks are made for the one way that they are accessed, and
+    whether no cycle of dependences is in the program, whatever its loops hand on (`dse.space.carried`).
     """
 
     tool: Personality
@@ -47,6 +47,7 @@ class Context:
     outside: frozenset[str] = frozenset()
     uneven: bool = False
     placed: frozenset[str] = frozenset()
+    free: bool = False
 
 
 def nests(state: ScheduledScop, context: Context, most: int = 0) -> tuple[Nest, ...]:
@@ -230,24 +231,18 @@ def _order(
     # A pipeline that windows were made for carries sums at the most (`dse.space.windows`).
     sums_only = bool(context.placed) and _asked(group)
     watched = state.reassociated.intersection(names) if sums_only else frozenset(names)
-    dependences = carried(state, watched) if watched else ()
+    dependences = carried(state, watched) if watched and not context.free else ()
     sums = context.tool.sums
     band = _Band(state, group, levels, delays, sums.reassociates, sums.order == "leaf")
     loops = tuple(band.loop(k, dependences) for k in range(level, end))
     loops += tuple(band.inner(dependences))
     written = {s.target.memory for s in statements}
-    uses: list[Use] = []
+    pairs = list(zip(group, statements, strict=True))
+    uses = uses_of(state, pairs, context.tool, context.placed)
     operations: list[Operation] = []
     inside = inside_of(group, end)
-    for piece, s, inner in zip(group, statements, inside, strict=True):
+    for (piece, s), inner in zip(pairs, inside, strict=True):
         every = frozenset(piece.names)
-        target, *read = accesses_in(s)
-        updated = every if target in read else frozenset()
-        uses += (
-            use_of(state, a, updated if n == 0 else None, context.tool, a.memory in context.placed)
-            for n, a in enumerate((target, *read))
-            if a.indices
-        )
         operations += operations_of(s, context.tool, written, every, context.logic, inner)
     wholes = [d.whole for d in delays.values()]
     told_apart = not _asked(group) and any(
@@ -257,7 +252,7 @@ def _order(
     return Order(
         steps,
         loops,
-        tuple(dict.fromkeys(uses)),
+        uses,
         tuple(operations),
         depth,
         guards=not band.private,

@@ -11,7 +11,8 @@ from dse.space.nest import Nest, Order, Vector
 from dse.space.orders import Context
 from dse.space.partitions import solved
 from dse.space.start import START, Start
-from dse.space.variants import Variant, variants
+from dse.space.variant import Variant
+from dse.space.variants import variants
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Flatten, Pipeline, Reorder, Split, Step, Tail, Unroll

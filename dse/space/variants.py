@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from dse.space.accumulated import accumulated, beside, together
 from dse.space.alignment import aligned, turned
-from dse.space.at_once import Overlap, overlaps_in
+from dse.space.at_once import overlaps_in
 from dse.space.blocks import blocks_outermost, in_blocks
-from dse.space.carried import carried_on, lane_sums, wavefronts
+from dse.space.carried import carried_on, lane_sums, waits_for_nothing, wavefronts
 from dse.space.chains import in_parts
 from dse.space.expansion import expanded
 from dse.space.gathered import gathered
@@ -19,7 +19,7 @@ from dse.space.groups import MOST, groups, volumes
 from dse.space.histograms import PARTS, in_turn
 from dse.space.kept import kept, rows_kept
 from dse.space.located import located
-from dse.space.nest import Nest
+from dse.space.mirrored import mirrored
 from dse.space.orders import Context, nests
 from dse.space.overlaps import overlapped
 from dse.space.partial_sums import WANTED, partial_sums, whole_parts
@@ -32,44 +32,13 @@ from dse.space.scanned import FACTORS, scanned
 from dse.space.side_by_side import side_by_side
 from dse.space.start import START, Start
 from dse.space.sums_in_logic import sums_in_logic
+from dse.space.variant import Variant
 from dse.space.wide_skews import widely_skewed
 from dse.space.windows import windowed
-from dsl.programs.program import Program
-from dsl.schedules.steps import Partition, Step
+from dsl.schedules.steps import Step
 from polyhedral.schedule import apply_step
 from polyhedral.scop.scheduled import ScheduledScop
 from qor_gnn.tools.operators.multipliers import FABRIC
-
-
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """One structure: the steps that make it, and its nests in execution order.
-
-    ``program`` is the kernel with what the steps add to it, ``made`` are partitions that they bring with them.
-    All nests run at the same time where they are ``beside`` one another, as processes with FIFOs between them.
-    ``overlaps`` are the loops whose iterations overlap.
-    """
-
-    name: str
-    steps: tuple[Step, ...]
-    nests: tuple[Nest, ...]
-    program: Program
-    made: tuple[Partition, ...] = ()
-    beside: bool = False
-    overlaps: tuple[Overlap, ...] = ()
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether all that computes is as its steps say."""
-        return all(o.given or not o.operations for nest in self.nests for o in nest.orders)
-
-    @property
-    def size(self) -> int:
-        """Number of points."""
-        total = 1
-        for nest in self.nests:
-            total *= nest.size
-        return total
 
 
 def variants(
@@ -145,6 +114,8 @@ def _variants(
     outer += [[_with_short_chains(_variant(*structure, context))] for structure in wide]
     outer += [_registers(*one, context) for one in boxes or structures]
     if not start.structured:
+        both = _moved(structures, "mirrored", mirrored)
+        outer += [_outer(*one, context) for one in both]
         lanes = _moved([("as written", state, free)], "a sum for each lane", lane_sums)
         outer += _carried([*structures, *others, *lanes], rectangles, context)
     outer += _unrolled_inside([*others, *_moved(others, "turned", turned)], context)
@@ -291,11 +262,12 @@ def _carried(
 ) -> list[list[Variant]]:
     """The structures with what loops hand on in shift registers, diagonals outermost where both loops of a nest do."""
     diagonals = _moved(structures, "diagonals", wavefronts)
+    free = {f"{name}, carried" for name, state, _ in diagonals if waits_for_nothing(state)}
     found = []
     for name, state, steps in _moved((*structures, *diagonals), "carried", carried_on):
         state, steps = rectangles(state, steps)
         made = state.partitions
-        own = replace(context, placed=frozenset(p.array for p in made))
+        own = replace(context, placed=frozenset(p.array for p in made), free=name in free)
         variants = [_variant(name, state, steps, own), *_outer(name, state, steps, own)]
         found.append([_with_short_chains(replace(v, made=made)) for v in variants])
     return found

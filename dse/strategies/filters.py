@@ -7,7 +7,7 @@ from math import inf
 
 from dse.evaluators.base import Status
 from dse.space.space import Point, Space
-from dse.space.variants import Variant
+from dse.space.variant import Variant
 from dse.strategies.estimates import Figures
 from dse.strategies.fabric import FabricBudget
 from dse.strategies.search import Search

@@ -16,7 +16,7 @@ from dse.space.cost import Units
 from dse.space.nest import Nest, Order, Vector
 from dse.space.partitions import solved
 from dse.space.space import Choice
-from dse.space.variants import Variant
+from dse.space.variant import Variant
 from dse.strategies.ladder import Rung, ladder
 from dsl.programs.program import Program
 

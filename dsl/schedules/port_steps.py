@@ -18,3 +18,16 @@ class Replicate(Step):
     array: str
     loop: str
     count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mirror(Step):
+    """Keep what reads of an array find, that are written ``access`` over the loops (``T[k, j]``), in a second array too,
+    which they read then: it has banks of its own. It is called ``name``, ``<array>_mirror`` by default.
+    """
+
+    kind = "mirror"
+    other_names = ("second_copy", "shadow")
+    array: str
+    access: str
+    name: str = ""

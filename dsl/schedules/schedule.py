@@ -16,7 +16,7 @@ from dsl.errors.errors import InputError, did_you_mean
 from dsl.errors.shown import shown
 from dsl.schedules import steps
 from dsl.schedules.loop_requests import PipelineStyle
-from dsl.schedules.port_steps import Replicate
+from dsl.schedules.port_steps import Mirror, Replicate
 from dsl.schedules.pragma_methods import PragmaMethods
 from dsl.schedules.recurrence_steps import Carry, CriticalLast, Scan
 from dsl.schedules.step_calls import (
@@ -263,6 +263,11 @@ class ScheduleBuilder(PragmaMethods):
     def replicate(self, array: str, loop: str, count: int) -> ScheduleBuilder:
         """See `dsl.schedules.port_steps.Replicate`."""
         return self._add(Replicate, array, loop, count)
+
+    @step_method
+    def mirror(self, array: str, access: str, name: str = "") -> ScheduleBuilder:
+        """See `dsl.schedules.port_steps.Mirror`."""
+        return self._add(Mirror, array, access, name)
 
     @step_method
     def carry(self, array: str, at: str) -> ScheduleBuilder:

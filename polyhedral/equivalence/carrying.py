@@ -1,4 +1,6 @@
-"""Does a program whose loop keeps values in shift registers compute what the program without them does?
+"""Does a program that keeps values of an array elsewhere, too, compute what the program without does?
+
+So do shift registers that a loop carries (`carry`), and a second array of the same content (`mirror`).
 
 The argument:
 
@@ -41,7 +43,7 @@ def check_carrying(before: Program, after: Program, name: str) -> Refutation | N
     text = _differs(before, after, array)
     if text is None:
         return None
-    return Refutation("W339", f"carry of '{array.name}': {text}", array.span, ())
+    return Refutation("W339", f"values of '{array.name}' elsewhere: {text}", array.span, ())
 
 
 def _differs(before: Program, after: Program, array: Array) -> str | None:

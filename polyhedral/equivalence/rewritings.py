@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import get_args
 
 from dsl.programs.program import Program
-from dsl.schedules.port_steps import Replicate
+from dsl.schedules.port_steps import Mirror, Replicate
 from dsl.schedules.recurrence_steps import Carry, CriticalLast, Scan
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Buffer, Expand, Locate, PartialSums, Reuse, Step
@@ -28,7 +29,19 @@ from polyhedral.scop.lookup import find_loop
 from polyhedral.scop.scheduled import ScheduledScop, build
 from polyhedral.transforms.materialise import materialised
 
-REWRITING = (PartialSums, Expand, Locate, Scan, Replicate, Buffer, Reuse, Carry, CriticalLast)
+Rewrites = (
+    PartialSums
+    | Expand
+    | Locate
+    | Scan
+    | Replicate
+    | Mirror
+    | Buffer
+    | Reuse
+    | Carry
+    | CriticalLast
+)
+REWRITING = get_args(Rewrites)
 
 
 @dataclass(frozen=True)
@@ -45,7 +58,7 @@ class Rewriting:
         depth: loops around what works on copies, or around the outermost that is searched.
     """
 
-    step: PartialSums | Expand | Locate | Scan | Replicate | Buffer | Reuse | Carry | CriticalLast
+    step: Rewrites
     before: Program
     after: Program
     origins: tuple[tuple[str, Origin], ...] = ()
@@ -73,7 +86,7 @@ def rewritings(program: Program, schedule: Schedule) -> tuple[Rewriting, ...]:
 
 
 def _rewriting(
-    step: PartialSums | Expand | Locate | Scan | Replicate | Buffer | Reuse | Carry | CriticalLast,
+    step: Rewrites,
     before: ScheduledScop,
     after: ScheduledScop,
 ) -> Iterator[Rewriting]:
@@ -85,7 +98,7 @@ def _rewriting(
             yield Rewriting(step, program, new)
         case Locate() | Scan():
             yield Rewriting(step, program, new, depth=_depth(before, step.loop, step) - 1)
-        case Buffer() | Reuse() | Carry():
+        case Buffer() | Reuse() | Carry() | Mirror():
             # The loops of the schedule so far become those of the program, then copies are made.
             made = materialised(before)
             origins = tuple(
@@ -93,7 +106,7 @@ def _rewriting(
                 for name, piece in made.pieces.items()
             )
             yield Rewriting(step, program, made.program, origins, before.reassociated)
-            depth = _depth(before, step.at, step)
+            depth = 0 if isinstance(step, Mirror) else _depth(before, step.at, step)
             yield Rewriting(step, made.program, new, (), after.reassociated, depth)
 
 
@@ -129,13 +142,13 @@ def _checked(rewriting: Rewriting) -> Refutation | None:
             return check_scanning(before, after, stmt, rewriting.depth, factor)
         case PartialSums(stmt=stmt):
             return check_partial_sums(before, after, stmt)
-        case Buffer() | Reuse() | Carry() if rewriting.origins:
+        case Buffer() | Reuse() | Carry() | Mirror() if rewriting.origins:
             return check_loops(before, after, dict(rewriting.origins), rewriting.free)
         case Buffer(array=array):
             return check_buffers(before, after, array, rewriting.depth)
         case Reuse(array=array):
             return check_reuse(before, after, array)
-        case Carry(array=array):
+        case Carry(array=array) | Mirror(array=array):
             return check_carrying(before, after, array)
         case CriticalLast(stmt=stmt):
             return check_term_order(before, after, stmt)

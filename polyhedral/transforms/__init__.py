@@ -20,6 +20,7 @@ from polyhedral.transforms import (  # noqa: F401
     fuse,
     latency,
     locate,
+    mirror,
     pack,
     partial_sums,
     partition,

@@ -22,7 +22,7 @@ from dsl.programs.program import Array
 from polyhedral.dependences.direct import writes_seen
 from polyhedral.isl.text import affine_text, dims, map_of, positional, set_of
 from polyhedral.scop.scop import Scop, Statement, same_run
-from polyhedral.transforms.cells import Cells, Element, lanes_of, solved
+from polyhedral.transforms.cells import Cells, Element, lanes_of, solved, with_lanes
 
 
 class NoAgesError(Exception):
@@ -132,7 +132,7 @@ def ages_of(scop: Scop, array: Array, nest: Sequence[Statement], level: int) -> 
     cells = Cells(names, writers[0].stmt.target.indices, cell)
     finder = _Finder(scop, array, tuple(writers), level, cells, fixed)
     if not finder.tells_apart:
-        cells = replace(cells, lanes=lanes_of(writers, level, (*cell, *fixed)))
+        cells = with_lanes(cells, lanes_of(writers, level, (*cell, *fixed)))
         finder = replace(finder, cells=cells)
         if not cells.lanes or not finder.tells_apart:
             raise NoAgesError(

@@ -136,9 +136,10 @@ def _carried(state: ScheduledScop, found: Materialised, made: Made, step: Carry)
     )
     names = {s.name for s in scop.statements}
     partitions = [
-        Partition(made.register.name, d, "complete")
-        for d, extent in enumerate(made.register.shape)
-        if extent > 1
+        Partition(array.name, d, "complete")
+        for array in (made.register, made.edges)
+        for d, extent in enumerate(array.shape if array is not None else ())
+        if array is not None and extent > 1
     ]
     return replace(
         after,
@@ -149,13 +150,15 @@ def _carried(state: ScheduledScop, found: Materialised, made: Made, step: Carry)
 
 
 def _program(found: Materialised, made: Made) -> Program:
-    """The program of the schedule with registers: its statements where they are, each place twice as far apart."""
+    """The program of the schedule with registers: its statements where they are, places further apart."""
     spans: list[Spanned] = []
     level = made.ages.level
     inside = made.ages.writers[0].name
     prefix = found.pieces[inside].place
+    before = [one for one in made.front if len(_shared(one, made.ages)) == level]
+    scale = 1 + len(before)
     for name, piece in found.pieces.items():
-        place = tuple(2 * n for n in piece.place)
+        place = tuple(scale * n for n in piece.place)
         for stmt, at in (
             (made.stmts.get(name), place),
             (made.kept.get(name), (*place[:-1], place[-1] + 1)),
@@ -166,17 +169,19 @@ def _program(found: Materialised, made: Made) -> Program:
                     needed = own.piece.domain.intersect(made.needed[name])
                     own = replace(own, piece=replace(own.piece, domain=needed))
                 spans.append(own)
-    before = [one for one in made.front if len(_shared(one, made.ages)) == level]
     for n, one in enumerate(made.front):
         depth = level if one in before else level + 1
-        around = tuple(2 * k for k in prefix[:depth])
+        around = tuple(scale * k for k in prefix[:depth])
         inner = len(one.piece.dims) - depth
-        first = 2 * prefix[level] - 1 if one in before else n - len(made.front)
+        first = n - len(made.front)
+        if one in before:
+            first = scale * prefix[level] + before.index(one) - len(before)
         spans.append(replace(one, piece=one.piece.at((*around, first, *(0,) * inner))))
     old = found.program
     arrays = [a for a in old.arrays if not (made.dead and a.name == made.ages.array.name)]
     body = program_nodes(spans)
-    return ordered_locals(replace(old, arrays=(*arrays, made.register), body=body))
+    arrays += [made.register, *([] if made.edges is None else [made.edges])]
+    return ordered_locals(replace(old, arrays=tuple(arrays), body=body))
 
 
 def _shared(one: Spanned, ages: Ages) -> tuple[str, ...]:

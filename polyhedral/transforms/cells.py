@@ -8,7 +8,7 @@ in iteration ``t`` the cell of ``A[t - 2*s + 1]``, of age 1, is the ``c`` of ``t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dsl.expressions.affine import Affine
 from polyhedral.scop.scop import Statement
@@ -103,6 +103,13 @@ def lanes_of(writers: Sequence[Statement], level: int, dims: Sequence[int]) -> t
     )
     moving = {v for d, index in enumerate(target) if d not in dims for v in index.variables()}
     return tuple(v for v in first.variables[level + 1 :] if v in moving and v not in told)
+
+
+def with_lanes(cells: Cells, lanes: tuple[str, ...]) -> Cells:
+    """The cells with loops inside, without the dimensions that these say anyway: a row of two that take turns, ``t % 2``."""
+    told = {*cells.names, *lanes}
+    dims = tuple(d for d in cells.dims if not cells.target[d].variables() <= told)
+    return replace(cells, lanes=lanes, dims=dims)
 
 
 def solved(

@@ -33,6 +33,7 @@ class Made:
 
     Attributes:
         register: cells by ages.
+        edges: the elements of the border, which are read in front of the loop; None where there are none.
         stmts: of the program, changed; those that are not needed any more are not in it.
         kept: by the statement that assigns, what stores its value in the array.
         needed: the iterations of these in which that is read.
@@ -42,6 +43,7 @@ class Made:
 
     ages: Ages
     register: Array
+    edges: Array | None
     stmts: dict[str, Stmt]
     kept: dict[str, Stmt]
     needed: dict[str, isl.Set]
@@ -73,12 +75,15 @@ class Maker:
             name, ages.array.dtype, shape, Storage.LOCAL, False, ages.level, ages.array.span
         )
         target = _Register(register, lows)
-        moved = [*self._fills(target, names)]
+        edges: list[Element] = []
+        edge = names.array(f"{ages.array.name}_edge") if ages.cells.lanes else ""
+        moved = [*self._fills(target, names, edge, edges)]
         front = [self._cleared(target, names)]
+        front += [self._edge(edge, k, element, names) for k, element in enumerate(edges)]
         if ages.oldest:
             front.append(self._shifted(target, names, moved))
         stmts = self._changed(target)
-        dead = self._is_dead(stmts, moved)
+        dead = self._is_dead(stmts, (*front, *moved))
         kept: dict[str, Stmt] = {}
         for s in ages.writers if not dead else ():
             value = Load(target.at(ages.register(s, s.stmt.target, 0), 0), ages.array.dtype)
@@ -86,7 +91,9 @@ class Maker:
         needed = last_stores(self.scop, ages) if kept else {}
         if dead:
             stmts = {n: s for n, s in stmts.items() if s.target.array != ages.array.name}
-        return Made(ages, register, stmts, kept, needed, (*front, *moved), dead)
+        kind = (Storage.LOCAL, False, ages.level, ages.array.span)
+        border = Array(edge, ages.array.dtype, (len(edges),), *kind) if edges else None
+        return Made(ages, register, border, stmts, kept, needed, (*front, *moved), dead)
 
     def _box(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """The first cell, and how many there are, along each dimension."""
@@ -156,6 +163,16 @@ class Maker:
             "clear", self.ages.level, points.intersect(inner), target.array.shape, stmt, names
         )
 
+    def _edge(self, edge: str, k: int, element: Element, names: Names) -> Spanned:
+        """An element of the border, in front of the loop: its iterations need no port of memory for it."""
+        level, dtype = self.ages.level, self.ages.array.dtype
+
+        def stmt(name: str, at: Element) -> Stmt:
+            value = Load(Access(self.ages.array.name, element), dtype)
+            return Stmt(name, Access(edge, (Affine.of(k),)), value)
+
+        return self._spanned("edge", level, self._around(level), (), stmt, names)
+
     def _shifted(self, target: _Register, names: Names, moved: Sequence[Spanned]) -> Spanned:
         """All registers take what those of one iteration less have."""
         level, shape = self.ages.level, target.array.shape
@@ -182,8 +199,10 @@ class Maker:
         inner = every.add_dims(isl.dim_type.set, len(own))
         return self._spanned("shift", depth, points.intersect(inner), extents, stmt, names)
 
-    def _fills(self, target: _Register, names: Names) -> Iterator[Spanned]:
-        """What the loop has not assigned, as if it had."""
+    def _fills(
+        self, target: _Register, names: Names, edge: str, edges: list[Element]
+    ) -> Iterator[Spanned]:
+        """What the loop has not assigned, as if it had; elements of the border, which are added to ``edges``, of ``edge``."""
         ages = self.ages
         parts: dict[str, tuple[Statement | None, list[isl.Set]]] = {}
         for read in ages.reads:
@@ -203,18 +222,20 @@ class Maker:
                 )
             parted = border_of(ages, union(points)) if source is None else [(None, union(points))]
             for element, every in parted:
+                at_edge = None if element is None else Access(edge, (Affine.of(len(edges)),))
+                edges += [] if element is None else [element]
 
                 def stmt(
                     name: str,
                     at: Element,
                     source: Statement | None = source,
-                    element: Element | None = element,
+                    at_edge: Access | None = at_edge,
                 ) -> Stmt:
                     around = [Affine.of(n) for n in self.near.names[:depth]]
                     cell = tuple(c + low for c, low in zip(at, target.lows, strict=True))
                     value = self._value(source, (*around, *cell))
-                    if element is not None:
-                        value = Load(Access(ages.array.name, element), ages.array.dtype)
+                    if at_edge is not None:
+                        value = Load(at_edge, ages.array.dtype)
                     assert value is not None
                     return Stmt(name, Access(target.array.name, (*at, Affine())), value)
 

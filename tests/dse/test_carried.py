@@ -6,12 +6,13 @@ import pytest
 
 import weft
 from backends.verify import verify_many
+from dse.space.cost import cost
 from dse.space.space import Space, space_of
 from dse.strategies.solve import solve
 from dsl.kernels.kernel import Kernel
 from dsl.schedules.recurrence_steps import Carry
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import Reuse
+from dsl.schedules.steps import PartialSums, Reuse
 from mlir_passes.pipeline import compile_design
 from qor_gnn.tools.personality import personality
 from weft import f32, i16, u8, u16
@@ -59,6 +60,31 @@ def diffused(A: f32[64]):
             A[i] = 0.25 * A[i - 1] + 0.5 * A[i] + 0.25 * A[i + 1]
 
 
+@weft.kernel
+def local(a: u8[12], b: u8[12], best: i16[1]):
+    H: i16[13, 13] = 0
+    top: i16 = 0
+    for i in range(1, 13):
+        for j in range(1, 13):
+            match: i16 = 3 if a[i - 1] == b[j - 1] else -2
+            H[i, j] = max(0, max(H[i - 1, j - 1] + match, max(H[i - 1, j] - 2, H[i, j - 1] - 2)))
+            top = max(top, H[i, j])
+    best[0] = top
+
+
+@weft.kernel
+def turns(u: f32[2, 48]):
+    for t in range(8):
+        for i in range(1, 47):
+            u[(t + 1) % 2, i] = 0.25 * u[t % 2, i - 1] + 0.5 * u[t % 2, i] + 0.25 * u[t % 2, i + 1]
+
+
+@weft.kernel
+def brightest(x: u8[32, 32], top: u8[1]):
+    for i, j in weft.grid(32, 32):
+        top[0] = max(top[0], x[i, j])
+
+
 def carried(space: Space) -> list[int]:
     return [n for n, v in enumerate(space.variants) if any(isinstance(s, Carry) for s in v.steps)]
 
@@ -97,11 +123,34 @@ def test_sweeps_in_place_run_at_the_same_time() -> None:
     assert cycles(diffused) > 8 * 62 * 12
 
 
+def test_a_maximum_over_all_entries_is_one_for_each_lane() -> None:
+    found = designs(local)
+    lanes = [d for d in found if any(isinstance(s, PartialSums) for s in d)]
+    others = [d for d in found if d not in lanes]
+    assert lanes
+    assert min(cycles(local, d) for d in lanes) < 0.9 * min(cycles(local, d) for d in others)
+
+
+def test_sweeps_whose_rows_take_turns_wait_for_nothing() -> None:
+    found = designs(turns)
+    assert (
+        min(cycles(turns, design) for design in found) < 62 * 4
+    )  # wavefronts, at the interval of the units
+    assert cycles(turns) > 8 * 46
+
+
+def test_copies_of_all_loops_of_a_maximum_are_one_chain() -> None:
+    (nest,) = space_of(brightest.program, TOOL).variants[0].nests
+    order = next(o for o in nest.orders if not o.skewed)
+    alone, both = (cost(nest, order, vector).interval for vector in ((1, 32), (4, 32)))
+    assert both > 2 * alone  # four times the chain
+
+
 def test_sums_are_left_to_the_tool() -> None:
     assert carried(space_of(product.program, TOOL)) == []
 
 
 def test_designs_compute_what_their_kernels_do() -> None:
-    for kernel in (common, states, filtered, diffused):
+    for kernel in (common, states, filtered, diffused, local, turns):
         found = [compile_design(kernel.program, design) for design in designs(kernel)]
         assert all(result.ok for result in verify_many(found))

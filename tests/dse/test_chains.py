@@ -11,7 +11,7 @@ from dse.evaluators.model import ModelEvaluator
 from dse.space.chains import in_parts
 from dse.space.orders import Context
 from dse.space.space import Space, space_of
-from dse.space.variants import Variant
+from dse.space.variant import Variant
 from dsl.kernels.kernel import Kernel
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import PartialSums, Reassociate

@@ -16,7 +16,7 @@ from dse.space.cost import cost
 from dse.space.gathered import gathered
 from dse.space.nest import Nest
 from dse.space.space import Choice, Point, Space, space_of
-from dse.space.variants import Variant
+from dse.space.variant import Variant
 from dse.strategies.estimates import Estimates
 from dse.strategies.fabric import fabric_budget
 from dse.strategies.solve import solve

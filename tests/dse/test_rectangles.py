@@ -12,7 +12,7 @@ from backends.verify import verify_many
 from dse.evaluators.base import Limits, Result, Status
 from dse.space.banks import demand
 from dse.space.space import Choice, Point, Space, space_of
-from dse.space.variants import Variant
+from dse.space.variant import Variant
 from dse.strategies.solve import solve
 from dse.strategies.spend import in_vain
 from dsl.kernels.kernel import Kernel

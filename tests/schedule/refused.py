@@ -38,6 +38,8 @@ REFUSED: list[tuple[Build, str, str]] = [
     (lambda s: s.replicate("T", "S0.j", 2), "W235", "nothing in 'S0.j' reads 'T' alone"),
     (lambda s: s.replicate("y", "S3.j", 2), "W235", "'y' is an argument that S2 assigns to"),
     (lambda s: s.replicate("A", "S0.j", 1), "W207", "1 is not 2 to"),
+    (lambda s: s.mirror("a", "a"), "W238", "'a' is a scalar"),
+    (lambda s: s.mirror("T", "T[j, i]"), "W238", "nothing reads 'T[j, i]'"),
     (lambda s: s.scan("S0", "S0.j", 1), "W207", "1 is not 2 to"),
     (lambda s: s.critical_last("S0"), "W237", "S0"),
     (lambda s: s.carry("A", "S0.i"), "W236", "'S0.i' cannot carry 'A'"),

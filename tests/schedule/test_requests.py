@@ -64,6 +64,7 @@ ACTS: list[tuple[str, Build, str]] = [
     ("partial_sums", lambda s: s.partial_sums("S3", "S3.j", 2), "y_part"),
     ("scan", lambda s: s.scan("S3", "S3.j", 2), "y_scan"),
     ("replicate", lambda s: s.replicate("A", "S0.j", 2), "A_copies[2][8][6]"),
+    ("mirror", lambda s: s.mirror("T", "T[i, j]"), "T_mirror[i][j] = T[i][j]"),
     ("carry", lambda s: s.carry("y", "S3.j"), "y_carry"),
     ("unroll", lambda s: s.unroll("S0.j"), "#pragma HLS unroll\n"),
     ("unroll, by all", lambda s: s.unroll("S0.j", 6), "#pragma HLS unroll\n"),

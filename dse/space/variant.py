@@ -1,0 +1,41 @@
+"""One structure of a program: the steps that make it, and its nests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dse.space.at_once import Overlap
+from dse.space.nest import Nest
+from dsl.programs.program import Program
+from dsl.schedules.steps import Partition, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One structure: the steps that make it, and its nests in execution order.
+
+    ``program`` is the kernel with what the steps add to it, ``made`` are partitions that they bring with them.
+    All nests run at the same time where they are ``beside`` one another, as processes with FIFOs between them.
+    ``overlaps`` are the loops whose iterations overlap.
+    """
+
+    name: str
+    steps: tuple[Step, ...]
+    nests: tuple[Nest, ...]
+    program: Program
+    made: tuple[Partition, ...] = ()
+    beside: bool = False
+    overlaps: tuple[Overlap, ...] = ()
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether all that computes is as its steps say."""
+        return all(o.given or not o.operations for nest in self.nests for o in nest.orders)
+
+    @property
+    def size(self) -> int:
+        """Number of points."""
+        total = 1
+        for nest in self.nests:
+            total *= nest.size
+        return total
