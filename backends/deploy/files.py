@@ -64,8 +64,8 @@ def deployment(
             "Makefile": _template("card.mk", _card(names, board)),
             "README.md": _template("card.md", {**_card(names, board), "BOARD": board.name}),
         }
-        if names.unsafe_math:
-            made["options.tcl"] = "config_compile -unsafe_math_optimizations\n"
+        if options := _options(names):
+            made["options.tcl"] = options
     else:
         values = _board(names, arguments, behind, schedule, board)
         made = {
@@ -154,6 +154,12 @@ def _scratch_buffer(argument: Argument, number: int) -> str:
     return f"  {buffer}  // neither filled nor read"
 
 
+def _options(names: ProjectFiles) -> str:
+    """What the tool is told by a script, as v++ has no word for it."""
+    math = "config_compile -unsafe_math_optimizations\n" if names.unsafe_math else ""
+    return math + ("config_compile -pipeline_loops 0\n" if names.only_asked else "")
+
+
 def _card(names: ProjectFiles, board: Board) -> dict[str, str]:
     return {
         "TOP": names.top,
@@ -161,7 +167,7 @@ def _card(names: ProjectFiles, board: Board) -> dict[str, str]:
         "MHZ": f"{1000 / names.clock:.0f}",
         "HEADERS": " ".join(f"../{name}" for name in names.headers),
         "AP": AP_INCLUDE if names.ap_types else "",
-        "OPTIONS": " --hls.pre_tcl options.tcl" if names.unsafe_math else "",
+        "OPTIONS": " --hls.pre_tcl options.tcl" if _options(names) else "",
         "NEEDSAP": AP_HEADERS if names.ap_types else "",
     }
 

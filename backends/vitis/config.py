@@ -22,6 +22,7 @@ def hls_config(files: ProjectFiles) -> str:
         f"syn.file={files.source}",
         *testbench,
         *(["syn.compile.unsafe_math_optimizations=1"] if files.unsafe_math else []),
+        *(["syn.compile.pipeline_loops=0"] if files.only_asked else []),
         *(["syn.compile.pipeline_style=flp"] if files.flushing else []),
         "cosim.rtl=verilog",
         "package.output.format=ip_catalog",

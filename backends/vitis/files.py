@@ -41,6 +41,7 @@ class ProjectFiles:
     ``clock`` is the target period in ns. ``ap_types``: the kernel uses Xilinx's ap_int or ap_fixed.
     ``unsafe_math``: sums of floats may be done in any order, so the tool is told to make trees.
     ``uncertainty``: share of the period that the tool is told to keep free, None for its own.
+    ``only_asked``: the tool is told to pipeline no loop of which the schedule does not say so.
     ``flushing``: processes wait for each other both ways, so pipelines must not stall as a whole.
     """
 
@@ -53,6 +54,7 @@ class ProjectFiles:
     unsafe_math: bool = False
     flushing: bool = False
     uncertainty: float | None = None
+    only_asked: bool = False
 
     def __post_init__(self) -> None:
         checked_name(self.top)

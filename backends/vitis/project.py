@@ -83,6 +83,7 @@ def project(
     origin: Mapping[str, str] = MappingProxyType({}),
     proof: Equivalence | None = None,
     uncertainty: float | None = None,
+    only_asked: bool = False,
     deploy: Deploy | None = None,
 ) -> Project:
     """Make all files of a design's project. The same arguments give the same bytes.
@@ -97,6 +98,7 @@ def project(
         origin: What the manifest is to say of where the kernel is from.
         proof: What is known of level 3; None where it was not looked at.
         uncertainty: Share of the period that the tool is told to keep free; None for its own.
+        only_asked: The tool is told to pipeline no loop of which the schedule does not say so.
         deploy: Makes the files that bring the design to a board; None for none of them.
 
     Raises:
@@ -119,6 +121,7 @@ def project(
         unsafe_math=_reassociates(program, schedule),
         flushing=needs_flushing(design.scheduled),
         uncertainty=uncertainty,
+        only_asked=only_asked,
     )
     link = link_config(top, (*source.arguments, *source.behind))
     extra = {**({"link.cfg": link} if link else {}), **extra}
@@ -188,6 +191,7 @@ def export(
     origin: Mapping[str, str] = MappingProxyType({}),
     proof: Equivalence | None = None,
     uncertainty: float | None = None,
+    only_asked: bool = False,
     deploy: Deploy | None = None,
 ) -> Project:
     """Write a design's project to a folder (see `project` and `backends.vitis.write`).
@@ -196,7 +200,17 @@ def export(
         ToolError: as `project`, and W430, W431: the folder has other contents, or is not writable.
     """
     made = project(
-        design, device, clock, seed, make_inputs, extra, origin, proof, uncertainty, deploy
+        design,
+        device,
+        clock,
+        seed,
+        make_inputs,
+        extra,
+        origin,
+        proof,
+        uncertainty,
+        only_asked,
+        deploy,
     )
     write_project(folder, made.files, force)
     return made

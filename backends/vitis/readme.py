@@ -113,6 +113,11 @@ def readme(
             "order of a sum free: a sum of many terms then becomes a tree. The option holds for "
             "all of the design, so that RTL co-simulation may differ by rounding in other results too."
         )
+    if files.only_asked:
+        exact += (
+            "\n\nThe scripts tell the tool to pipeline no loop unasked (by default it pipelines innermost loops, and loops "
+            "around short ones): the figures that the schedule was chosen by are of designs made so."
+        )
     if files.flushing:
         exact += (
             "\n\nThe scripts ask for pipelines that flush: two processes wait for each other over "

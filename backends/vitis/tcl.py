@@ -88,7 +88,7 @@ set status [catch {
     open_solution {*}$reset @SOLUTION@ -flow_target vivado
     set_part @PART@
     create_clock -period @PERIOD@ -name default
-@MARGIN@@MATH@@FLUSH@    foreach step $steps {
+@MARGIN@@MATH@@ASKED@@FLUSH@    foreach step $steps {
         switch $step {
             csim   { csim_design }
             csynth { csynth_design }
@@ -121,6 +121,7 @@ def run_hls_tcl(files: ProjectFiles) -> str:
         "PERIOD": tcl_word(files.period),
         "MARGIN": f"    set_clock_uncertainty {files.margin}\n" if files.margin else "",
         "MATH": "    config_compile -unsafe_math_optimizations\n" if files.unsafe_math else "",
+        "ASKED": "    config_compile -pipeline_loops 0\n" if files.only_asked else "",
         "FLUSH": "    config_compile -pipeline_style flp\n" if files.flushing else "",
     }
     return re.sub(r"@([A-Z]+)@", lambda m: values[m[1]], _SCRIPT)

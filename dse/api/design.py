@@ -79,7 +79,7 @@ def exported(
     from backends.vitis.project import export
     from dse.api.settings import calibration_from, setting_of
     from dse.views.accelerator import beside, expected
-    from dse.views.estimate_data import qor_json
+    from dse.views.estimate_data import only_asked, qor_json
     from qor_gnn.tools.targets import told_uncertainty
 
     if device is None:
@@ -99,7 +99,7 @@ def exported(
     return export(
         design, Path(folder), chip, clock, seed=seed, force=force,
         make_inputs=kernel.at(size).make_inputs, extra=extra, proof=proof,
-        uncertainty=told_uncertainty(tool),
+        uncertainty=told_uncertainty(tool), only_asked=only_asked(tool, chip, clock, calibration),
         deploy=None if onto is None else lambda names, data, behind: deployment(
             names, data, behind, asked, onto, expected(extra)
         ),

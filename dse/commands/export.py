@@ -299,7 +299,7 @@ def _written(
     from backends.vitis.project import export
     from dse.labels.project_kernels import origin
     from dse.views.accelerator import beside, expected
-    from dse.views.estimate_data import qor_json
+    from dse.views.estimate_data import only_asked, qor_json
     from qor_gnn.tools.targets import told_uncertainty
 
     extra, notes = qor_json(
@@ -315,7 +315,8 @@ def _written(
         "where loops depend on each other (a smaller --size takes less)"
     ):
         made = export(
-            design, folder, place.device, place.clock, uncertainty=told_uncertainty(place.tool), seed=seed, force=force, make_inputs=what.kernel.make_inputs,
+            design, folder, place.device, place.clock, uncertainty=told_uncertainty(place.tool),
+            only_asked=only_asked(place.tool, place.device, place.clock, place.calibration), seed=seed, force=force, make_inputs=what.kernel.make_inputs,
             extra={**extra, **more}, origin=origin(spec, what), proof=proof,
             deploy=None if board is None else lambda names, data, behind: deployment(
                 names, data, behind, what.schedule, board, expected(extra)

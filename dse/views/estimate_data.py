@@ -200,6 +200,20 @@ def exact(value: float) -> str:
     return str(int(value)) if value == int(value) else repr(value)
 
 
+def only_asked(
+    tool: str | None, device: Device, clock: float, calibration: Calibration | None = None
+) -> bool:
+    """Whether the figures of a project are of designs of which the tool pipelines only what it is asked to.
+
+    False where there are no figures, as where no operator library fits the clock.
+    """
+    try:
+        found = setting(tool, device, clock, calibration=calibration).tool
+    except ToolError:
+        return False
+    return not found.is_open and not found.directives.auto_pipeline
+
+
 def qor_json(
     design: Design,
     device: Device,

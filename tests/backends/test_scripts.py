@@ -108,6 +108,17 @@ def test_pipelines_flush_where_processes_wait_for_each_other(tmp_path: Path) -> 
 
 
 @needs_tclsh
+def test_nothing_is_pipelined_unasked_where_figures_say_so(tmp_path: Path) -> None:
+    option, line = ["config_compile", "-pipeline_loops", "0"], "syn.compile.pipeline_loops=0"
+    for asked in (True, False):
+        files = replace(FILES, only_asked=asked)
+        code, calls, _ = run_script(tmp_path, files=files)
+        assert code == 0
+        assert (option in calls) is asked
+        assert (line in hls_config(files).splitlines()) is asked
+
+
+@needs_tclsh
 def test_unsafe_math_is_asked_for_where_a_sum_may_be_reordered(tmp_path: Path) -> None:
     _, before, _ = run_script(tmp_path)
     code, calls, _ = run_script(tmp_path, files=replace(FILES, unsafe_math=True))

@@ -114,6 +114,17 @@ def test_a_project_tells_vitis_the_uncertainty(run, tmp_path, capfd):
     assert "uncertainty" not in (tmp_path / "own" / "hls_config.cfg").read_text()
 
 
+@pytest.mark.parametrize(
+    ("version", "told"), [("2021.2", True), ("2022.1", True), ("2023.2", False)]
+)
+def test_a_project_pipelines_what_its_figures_have(version, told, tmp_path):
+    words = ["export", GEMM, "--size", "mini", "--out", str(tmp_path / "it"), "--device", "xczu9eg"]
+    assert weft_command([*words, "--tool", f"vitis-{version}"]) == 0
+    script, config = (tmp_path / "it" / name for name in ("run_hls.tcl", "hls_config.cfg"))
+    assert ("config_compile -pipeline_loops 0" in script.read_text()) is told
+    assert ("syn.compile.pipeline_loops=0" in config.read_text()) is told
+
+
 def check_project(folder: Path) -> None:
     assert "    set_clock_uncertainty 12.5%\n" in (folder / "run_hls.tcl").read_text()
     assert "\nclock_uncertainty=12.5%\n" in (folder / "hls_config.cfg").read_text()
