@@ -11,15 +11,15 @@ from dsl.expressions.elements import assignment
 from dsl.expressions.expr import Access, Expr, Gather, Load, loads
 from dsl.expressions.types import DType, IndexType, IntType
 from dsl.expressions.updates import update
+from dsl.frontend.arrays.parts import part_of
+from dsl.frontend.arrays.slices import view_of
+from dsl.frontend.arrays.subscript import element_of
 from dsl.frontend.capture import is_number
 from dsl.frontend.context import Context
 from dsl.frontend.declare import check_name, declare_assigned
 from dsl.frontend.evaluate import binary
 from dsl.frontend.operands import example_access, value
-from dsl.frontend.parts import part_of
 from dsl.frontend.scope import LoopName
-from dsl.frontend.slices import view_of
-from dsl.frontend.subscript import element_of
 from dsl.programs.inline import View
 from dsl.programs.program import Array, Node, Stmt, statements_in
 

@@ -14,16 +14,16 @@ from dsl.expressions.intrinsics import INTRINSICS, Intrinsic, intrinsic_of
 from dsl.expressions.numeric import convert
 from dsl.expressions.types import ArrayType, DType, FixedType
 from dsl.expressions.values import Value
-from dsl.frontend.array_totals import total
+from dsl.frontend.arrays.numpy_calls import converted, named_operator
+from dsl.frontend.arrays.parts import part_of
+from dsl.frontend.arrays.slices import view_of
+from dsl.frontend.arrays.totals import total
 from dsl.frontend.capture import describe, dtype_of, is_number, numpy_type
 from dsl.frontend.context import Context
 from dsl.frontend.inlining import call_value
-from dsl.frontend.numpy_calls import converted, named_operator
 from dsl.frontend.operands import as_value, value
-from dsl.frontend.parts import part_of
 from dsl.frontend.reductions import is_reduction, reduction
-from dsl.frontend.slices import view_of
-from dsl.frontend.unsupported import CALLS
+from dsl.frontend.syntax.unsupported import CALLS
 from dsl.kernels.kernel import Kernel
 from dsl.programs.program import Array
 

@@ -11,7 +11,7 @@ from dsl.expressions.types import DType
 from dsl.frontend.capture import Environment
 from dsl.frontend.inferred import Inferred
 from dsl.frontend.scope import Names
-from dsl.frontend.source import FunctionSource
+from dsl.frontend.syntax.source import FunctionSource
 from dsl.kernels.kernel import Kernel
 from dsl.programs.program import MAX_STATEMENTS, Node
 

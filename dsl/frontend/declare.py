@@ -16,7 +16,7 @@ from dsl.frontend.context import Context
 from dsl.frontend.inferred import is_of_literals
 from dsl.frontend.operands import value
 from dsl.frontend.results import result_nodes
-from dsl.frontend.source import FunctionSource, arguments_of
+from dsl.frontend.syntax.source import FunctionSource, arguments_of
 from dsl.programs.names import NAME
 from dsl.programs.program import Array, Loop, Node, Stmt, Storage
 

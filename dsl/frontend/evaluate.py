@@ -20,18 +20,18 @@ from dsl.expressions.result_types import require_truth
 from dsl.expressions.types import boolean
 from dsl.expressions.values import Value
 from dsl.frontend import fold
-from dsl.frontend.array_totals import total
+from dsl.frontend.arrays.parts import part_of
+from dsl.frontend.arrays.slices import view_of
+from dsl.frontend.arrays.subscript import subscript
+from dsl.frontend.arrays.totals import total
 from dsl.frontend.calls import call
 from dsl.frontend.capture import MISSING, describe, is_number
 from dsl.frontend.context import Context
 from dsl.frontend.operands import as_value, bounded, value
-from dsl.frontend.parts import part_of
 from dsl.frontend.scope import LoopName
-from dsl.frontend.slices import view_of
-from dsl.frontend.subscript import subscript
+from dsl.frontend.syntax.unsupported import EXPRESSIONS
+from dsl.frontend.syntax.whiles import Most
 from dsl.frontend.trip_bounds import most_iterations
-from dsl.frontend.unsupported import EXPRESSIONS
-from dsl.frontend.whiles import Most
 from dsl.programs.program import Array
 
 BINARY_OPS: dict[type[ast.operator], BinaryOp] = {

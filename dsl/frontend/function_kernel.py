@@ -16,7 +16,7 @@ from dsl.frontend.capture import TYPES, Environment, environment, is_number
 from dsl.frontend.context import Request
 from dsl.frontend.read import read_kernel
 from dsl.frontend.results import result_nodes
-from dsl.frontend.source import FunctionSource, file_lines, function_source
+from dsl.frontend.syntax.source import FunctionSource, file_lines, function_source
 from dsl.kernels.kernel import Kernel, Sizes
 from dsl.programs.program import Program
 

@@ -12,11 +12,11 @@ from dsl.expressions.expr import Access, Const, Expr, Load, loads
 from dsl.expressions.types import ArrayType
 from dsl.expressions.values import Value
 from dsl.frontend.ahead import put_ahead
+from dsl.frontend.arrays.parts import type_of
+from dsl.frontend.arrays.slices import view_of
 from dsl.frontend.context import Context
 from dsl.frontend.operands import value
-from dsl.frontend.parts import type_of
 from dsl.frontend.results import is_array
-from dsl.frontend.slices import view_of
 from dsl.kernels.kernel import Kernel
 from dsl.programs.inline import Names, Slice, View, inlined, inlined_locals
 from dsl.programs.program import Array, Loop, Node, Program, Stmt, Storage, statements_in

@@ -25,10 +25,10 @@ from typing import TypeVar
 
 from dsl.expressions.affine import Affine
 from dsl.expressions.values import plain
+from dsl.frontend.arrays.parts import type_of, within
+from dsl.frontend.arrays.slices import view_of
 from dsl.frontend.capture import is_number
 from dsl.frontend.context import Context
-from dsl.frontend.parts import type_of, within
-from dsl.frontend.slices import view_of
 from dsl.programs.inline import Slice, View
 from dsl.programs.program import Array
 

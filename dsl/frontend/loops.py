@@ -11,10 +11,10 @@ from typing import Literal
 from dsl.expressions import values
 from dsl.expressions.affine import Affine
 from dsl.expressions.intrinsics import grid, intrinsic_of
+from dsl.frontend.arrays.subscript import not_affine
 from dsl.frontend.context import Context
 from dsl.frontend.operands import value
-from dsl.frontend.subscript import not_affine
-from dsl.frontend.unsupported import EXPRESSIONS
+from dsl.frontend.syntax.unsupported import EXPRESSIONS
 from dsl.programs.program import MAX_EXTENT
 
 Kind = Literal["", "min", "max"]

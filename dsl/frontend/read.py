@@ -8,8 +8,8 @@ from dsl.frontend.evaluate import evaluate
 from dsl.frontend.inferred import Inferred
 from dsl.frontend.results import assigned_results, result_names
 from dsl.frontend.scope import Names
-from dsl.frontend.source import assigned_once, assigned_plainly
 from dsl.frontend.statements import statement, whole_body
+from dsl.frontend.syntax.source import assigned_once, assigned_plainly
 from dsl.programs.program import Program
 from dsl.programs.scopes import ordered_locals
 

@@ -29,9 +29,9 @@ from dsl.expressions.expr import Access, Const, Load
 from dsl.expressions.numeric import bounds
 from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType, boolean
 from dsl.frontend.ahead import put_ahead
+from dsl.frontend.arrays.slices import view_of
 from dsl.frontend.context import Context
 from dsl.frontend.loops import Header, interval
-from dsl.frontend.slices import view_of
 from dsl.programs.program import Loop, Node, Stmt
 
 Placed = TypeVar("Placed", bound=ast.AST)

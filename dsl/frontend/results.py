@@ -26,7 +26,7 @@ import ast
 from collections.abc import Collection, Iterator, Sequence
 
 from dsl.errors.errors import LanguageError
-from dsl.frontend.source import FunctionSource
+from dsl.frontend.syntax.source import FunctionSource
 from dsl.programs.program import Array
 
 

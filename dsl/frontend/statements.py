@@ -7,7 +7,8 @@ import ast
 from dsl.expressions.expr import Access, Const
 from dsl.expressions.intrinsics import intrinsic_of, stmt
 from dsl.expressions.types import boolean
-from dsl.frontend.array_locals import array_assignment
+from dsl.frontend.arrays.locals import array_assignment
+from dsl.frontend.arrays.slice_assignments import element_loops
 from dsl.frontend.assignments import assign, augmented
 from dsl.frontend.conditions import DataCond, condition
 from dsl.frontend.context import Ahead, Context
@@ -15,7 +16,9 @@ from dsl.frontend.declare import check_name, declare_annotated
 from dsl.frontend.if_conversion import converted
 from dsl.frontend.inlining import call_kernel
 from dsl.frontend.iterations import Copies, plain_loop
-from dsl.frontend.jumps import (
+from dsl.frontend.loops import headers, interval
+from dsl.frontend.scope import LoopName
+from dsl.frontend.syntax.jumps import (
     Flags,
     Jump,
     hoisted,
@@ -26,10 +29,7 @@ from dsl.frontend.jumps import (
     straight,
     unless,
 )
-from dsl.frontend.loops import headers, interval
-from dsl.frontend.scope import LoopName
-from dsl.frontend.slice_assignments import element_loops
-from dsl.frontend.unsupported import STATEMENTS
+from dsl.frontend.syntax.unsupported import STATEMENTS
 from dsl.programs.names import NAME
 from dsl.programs.program import If, Loop, Node, Stmt
 
@@ -40,7 +40,7 @@ def body(ctx: Context, statements: list[ast.stmt]) -> tuple[Node, ...]:
 
 
 def whole_body(ctx: Context, statements: list[ast.stmt]) -> tuple[Node, ...]:
-    """The nodes of a kernel, which ``return`` may leave (see `dsl.frontend.jumps`)."""
+    """The nodes of a kernel, which ``return`` may leave (see `dsl.frontend.syntax.jumps`)."""
     returns = [*returns_in(statements)]
     if not returns:
         return body(ctx, statements)
@@ -110,7 +110,7 @@ def _assigned(ctx: Context, node: ast.Assign | ast.AugAssign, name: str | None) 
 
 
 def _for(ctx: Context, node: ast.For) -> tuple[Node, ...]:
-    """A loop; one that ``break`` can leave runs on without effect (see `dsl.frontend.jumps`)."""
+    """A loop; one that ``break`` can leave runs on without effect (see `dsl.frontend.syntax.jumps`)."""
     made = plain_loop(ctx, node)
     if isinstance(made, Copies):
         return _copies(ctx, node, made)

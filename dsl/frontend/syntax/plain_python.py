@@ -6,9 +6,9 @@ import ast
 from collections.abc import Callable
 
 from dsl.errors.errors import LanguageError
-from dsl.frontend.comprehensions import with_own_names
-from dsl.frontend.matches import Matches
-from dsl.frontend.whiles import Whiles
+from dsl.frontend.syntax.comprehensions import with_own_names
+from dsl.frontend.syntax.matches import Matches
+from dsl.frontend.syntax.whiles import Whiles
 
 Refused = Callable[[str, ast.stmt, str], LanguageError]
 

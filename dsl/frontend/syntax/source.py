@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from dsl.errors.errors import LanguageError, Span
 from dsl.expressions.nesting import admit
-from dsl.frontend.plain_python import made_plain
+from dsl.frontend.syntax.plain_python import made_plain
 
 
 @dataclass(frozen=True, slots=True)

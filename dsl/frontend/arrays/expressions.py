@@ -16,11 +16,11 @@ from typing import TypeVar
 
 from dsl.expressions.affine import Affine
 from dsl.expressions.intrinsics import intrinsic_of
+from dsl.frontend.arrays.parts import part_of, type_of
+from dsl.frontend.arrays.slices import view_of
 from dsl.frontend.capture import dtype_of, numpy_type
 from dsl.frontend.context import Context
-from dsl.frontend.parts import part_of, type_of
 from dsl.frontend.results import is_array
-from dsl.frontend.slices import view_of
 from dsl.kernels.kernel import Kernel
 from dsl.programs.inline import Slice, View
 from dsl.programs.program import Array

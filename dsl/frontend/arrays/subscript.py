@@ -13,12 +13,12 @@ from dsl.expressions.affine import Affine
 from dsl.expressions.elements import element, is_subscript
 from dsl.expressions.expr import Expr, Gather, Load, loads
 from dsl.expressions.types import ArrayType, ConstType, DType, Overflow, Quant, const, fixed
+from dsl.frontend.arrays.parts import part_of
+from dsl.frontend.arrays.tables import looked_up
 from dsl.frontend.capture import describe, dtype_of, is_number
 from dsl.frontend.context import Context
 from dsl.frontend.operands import bounded, example_access, value
-from dsl.frontend.parts import part_of
-from dsl.frontend.tables import looked_up
-from dsl.frontend.unsupported import EXPRESSIONS
+from dsl.frontend.syntax.unsupported import EXPRESSIONS
 from dsl.programs.inline import Slice, View
 from dsl.programs.program import MAX_EXTENT, Array
 

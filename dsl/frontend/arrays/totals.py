@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from dsl.expressions.affine import Affine
-from dsl.frontend.array_exprs import (
+from dsl.frontend.arrays.expressions import (
     PRODUCTS,
     REDUCTIONS,
     ArrayExpr,

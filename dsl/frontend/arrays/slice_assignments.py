@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from dsl.expressions.affine import Affine
-from dsl.frontend.array_exprs import ArrayExprs, broadcast, spread
+from dsl.frontend.arrays.expressions import ArrayExprs, broadcast, spread
+from dsl.frontend.arrays.parts import type_of
+from dsl.frontend.arrays.slices import view_of
 from dsl.frontend.context import Context
-from dsl.frontend.parts import type_of
-from dsl.frontend.slices import view_of
 from dsl.programs.inline import Slice, View
 from dsl.programs.program import Array
 

@@ -7,10 +7,10 @@ import ast
 from dsl.errors.errors import LanguageError
 from dsl.expressions import values
 from dsl.expressions.affine import Affine
+from dsl.frontend.arrays.parts import part_of, within
+from dsl.frontend.arrays.subscript import affine_index
 from dsl.frontend.context import Context
 from dsl.frontend.operands import value
-from dsl.frontend.parts import part_of, within
-from dsl.frontend.subscript import affine_index
 from dsl.programs.inline import Slice, View
 from dsl.programs.program import Array
 

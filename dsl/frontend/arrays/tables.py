@@ -41,7 +41,7 @@ def looked_up(ctx: Context, table: object, chain: Sequence[ast.Subscript]) -> Va
     if all(is_number(k) for k in keys):
         return None
     if _size(table) > MAX_ENTRIES:
-        from dsl.frontend.roms import rom_entry  # needs NumPy, which other kernels do not
+        from dsl.frontend.arrays.roms import rom_entry  # needs NumPy, which other kernels do not
 
         return rom_entry(ctx, table, keys, chain[-1])
     return _Table(ctx, chain[-1], nodes).entry(table, keys, 0)

@@ -26,12 +26,12 @@ from dsl.errors.errors import Span
 from dsl.expressions.affine import Affine
 from dsl.expressions.types import DType, IndexType, IntType
 from dsl.expressions.values import Value
-from dsl.frontend.array_exprs import ArrayExprs, At, Shape, method_of, numpy_name
+from dsl.frontend.arrays.expressions import ArrayExprs, At, Shape, method_of, numpy_name
+from dsl.frontend.arrays.slices import view_of
 from dsl.frontend.capture import dtype_of, numpy_type
 from dsl.frontend.context import Ahead, Context
 from dsl.frontend.declare import check_name
 from dsl.frontend.operands import value
-from dsl.frontend.slices import view_of
 from dsl.kernels.kernel import Kernel
 from dsl.programs.inline import View
 from dsl.programs.program import MAX_EXTENT, Array, Storage
