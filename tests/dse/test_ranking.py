@@ -131,7 +131,9 @@ def test_one_schedule_stands_for_all_factors_of_independent_loops() -> None:
 @pytest.mark.parametrize("name", ["gemm", "atax"])
 @pytest.mark.parametrize("tool", TOOLS[:2])
 def test_banks_that_a_schedule_does_not_see_change_nothing_in_it(tool: str, name: str) -> None:
-    """Relatives that share a schedule would have an equal one of their own; some do share one, and not all."""
+    """Relatives that share a schedule would have an equal one of their own; some do share one, and not all: none where
+    neighbours in any number of banks are told apart.
+    """
     space = space_of(program_of(name), setting(tool, None, None).tool, reassociate=True)
     composed = Composed(space.variants[0], space.program, space.tool)
     rng = random.Random(f"{tool} {name}")
@@ -153,7 +155,7 @@ def test_banks_that_a_schedule_does_not_see_change_nothing_in_it(tool: str, name
                     shared.append((template, relative))
                 first.add(id(found))
     assert len(first) >= 10
-    assert shared
+    assert bool(shared) is not space.tool.banks.rotating
     for template, relative in rng.sample(shared, min(30, len(shared))):
         assert template._schedule(relative) == template.known[relative], relative
 
