@@ -99,9 +99,8 @@ def solved(
                 if solution.cycles > _MARGIN * fastest or solution.over > _EXCESS:
                     break
                 if solution.over > 0 and spend.corrected:
-                    tight = (
-                        solution.over
-                    )  # what is known of the structure's LUTs says that it does not fit
+                    # What is known of the structure's LUTs says that it does not fit.
+                    tight = solution.over
                     break
                 if solution.point in dear:
                     dearest = solution.point
