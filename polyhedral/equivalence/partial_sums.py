@@ -38,7 +38,13 @@ from polyhedral.equivalence.refutation import Refutation, source_note
 from polyhedral.equivalence.relations import instance_text
 from polyhedral.equivalence.same_loops import other_loops
 from polyhedral.isl.text import coordinates, first_point
-from polyhedral.scop.scop import Scop, Statement, build_scop, reduction_access
+from polyhedral.scop.scop import (
+    Scop,
+    Statement,
+    accumulate_alike,
+    build_scop,
+    reduction_access,
+)
 
 
 def sum_of(before: Program, after: Program) -> str:
@@ -51,8 +57,17 @@ def sum_of(before: Program, after: Program) -> str:
     )
 
 
-def check_partial_sums(before: Program, after: Program, name: str) -> Refutation | None:
-    """Compare a program with what partial sums of one of its statements made of it."""
+def check_partial_sums(
+    before: Program, after: Program, name: str, free: frozenset[str] = frozenset()
+) -> Refutation | None:
+    """Compare a program with what partial sums of one of its statements made of it.
+
+    Args:
+        before: the program.
+        after: the other one.
+        name: the statement.
+        free: others that may accumulate in any order, by what the schedule says.
+    """
     used = variables_in(before) | variables_in(after)
     old, new = (build_scop(_everywhere(each, name, used)) for each in (before, after))
     statement = old.statement(name)
@@ -62,7 +77,7 @@ def check_partial_sums(before: Program, after: Program, name: str) -> Refutation
     spread = _spread(old, new, name)
     if isinstance(spread, str):
         return _refused(statement, spread)
-    return _not_in_turn(spread) or _out_of_order(spread)
+    return _not_in_turn(spread) or _out_of_order(spread, free)
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,14 +289,16 @@ def _first(statement: Statement, points: isl.Set) -> str:
 # --------------------------------------------------------------------------------- the order
 
 
-def _out_of_order(spread: _Spread) -> Refutation | None:
+def _out_of_order(spread: _Spread, free: frozenset[str]) -> Refutation | None:
     """Others that touch an element are on the same side of U as of S; and those that write it on the
-    same side of an I that reads it.
+    same side of an I that reads it. Those that are ``free`` and accumulate by the same operator may be anywhere.
     """
     array = spread.plain.stmt.target.array
     ends, starts = _anonymous(_reached(spread)), _read_by_start(spread)
     for other in spread.old.statements:
         if other is spread.plain or not other.touches(array):
+            continue
+        if other.name in free and accumulate_alike(spread.plain, other):
             continue
         now = spread.new.statement(other.name)
         for access in dict.fromkeys((other.stmt.target, *other.reads)):

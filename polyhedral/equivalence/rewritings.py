@@ -93,7 +93,8 @@ def _rewriting(
     program, new = before.scop.program, after.scop.program
     match step:
         case PartialSums():
-            yield Rewriting(step, program, new, free=frozenset({sum_of(program, new)}))
+            free = before.reassociated | {sum_of(program, new)}
+            yield Rewriting(step, program, new, free=free)
         case Expand() | Replicate() | CriticalLast():
             yield Rewriting(step, program, new)
         case Locate() | Scan():
@@ -141,7 +142,7 @@ def _checked(rewriting: Rewriting) -> Refutation | None:
         case Scan(stmt=stmt, factor=factor):
             return check_scanning(before, after, stmt, rewriting.depth, factor)
         case PartialSums(stmt=stmt):
-            return check_partial_sums(before, after, stmt)
+            return check_partial_sums(before, after, stmt, rewriting.free)
         case Buffer() | Reuse() | Carry() | Mirror() if rewriting.origins:
             return check_loops(before, after, dict(rewriting.origins), rewriting.free)
         case Buffer(array=array):

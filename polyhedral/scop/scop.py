@@ -279,6 +279,18 @@ def reduction_access(s: Statement) -> Access | None:
     return None
 
 
+def accumulate_alike(s: Statement, t: Statement) -> bool:
+    """Whether two statements accumulate into one array by operators of which it does not matter who comes first."""
+    if reduction_access(s) is None or reduction_access(t) is None:
+        return False
+    mine, other = stored_value(s.stmt.value), stored_value(t.stmt.value)
+    assert isinstance(mine, Binary)
+    assert isinstance(other, Binary)
+    sums = (BinaryOp.ADD, BinaryOp.SUB)
+    same = mine.op is other.op or (mine.op in sums and other.op in sums)
+    return same and s.stmt.target.array == t.stmt.target.array
+
+
 def union_of(maps: Iterable[isl.Map]) -> isl.UnionMap:
     """The maps as one union map."""
     result: isl.UnionMap | None = None

@@ -34,7 +34,7 @@ Where it is data which element is updated, as in a histogram, all elements that 
         h[h_0] += h_part[h_0, part]          # S0_sum
 
 It is legal where `reassociate` is (which it implies), and where nothing else reads or writes the
-element while the loop runs.
+element while the loop runs, unless it accumulates by the same operator and is set free by `reassociate`, too.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from polyhedral.isl.text import dims, map_of
 from polyhedral.legality.program import check_program
 from polyhedral.scop.lookup import find_loop, find_statement
 from polyhedral.scop.scheduled import ScheduledScop, is_as_written, original
-from polyhedral.scop.scop import Scop, Statement, common_loops, same_run
+from polyhedral.scop.scop import Scop, Statement, accumulate_alike, common_loops, same_run
 from polyhedral.transforms.reassociate import reassociate
 from polyhedral.transforms.registry import Order, transform
 
@@ -80,7 +80,7 @@ def partial_sums(state: ScheduledScop, step: PartialSums) -> ScheduledScop:
         raise _refused(step, f"{step.stmt} does not run in '{step.loop}'")
     statement = state.scop.statement(step.stmt)
     _check_form(statement, level, step)
-    _check_alone(state.scop, statement, level, step)
+    _check_alone(state, statement, level, step)
     found = with_partials(state.scop.program, step.stmt, level, step.count, step.block)
     try:
         scop = check_program(found.program)
@@ -135,11 +135,15 @@ def _check_form(s: Statement, level: int, step: PartialSums) -> None:
         raise _refused(step, f"products of {dtype} cannot start from 1")
 
 
-def _check_alone(scop: Scop, s: Statement, level: int, step: PartialSums) -> None:
-    """No other statement touches an element in the run of the loop that accumulates into it."""
-    array = s.stmt.target.array
+def _check_alone(state: ScheduledScop, s: Statement, level: int, step: PartialSums) -> None:
+    """No other statement touches an element in the run of the loop that accumulates into it, but for those that
+    accumulate by the same operator in any order as well.
+    """
+    scop, array = state.scop, s.stmt.target.array
     for other in scop.statements:
         if other is s or common_loops(s, other) <= level:
+            continue
+        if other.name in state.reassociated and accumulate_alike(s, other):
             continue
         for access in (other.stmt.target, *other.reads):
             if access.array != array:
@@ -167,7 +171,10 @@ def _shared(s: Statement, t: Statement, pairs: isl.Map, step: PartialSums) -> Sc
     if t.stmt.span is not None:
         notes.append(f"{t.name} is at {t.stmt.span}" + (f": {t.stmt.source}" * bool(t.stmt.source)))
     text = f"{t.name} accesses {element} while {s.name} accumulates into it"
-    return _refused(step, text, tuple(notes), f'distribute "{t.name}" in the kernel first')
+    help_ = f'distribute "{t.name}" in the kernel first'
+    if accumulate_alike(s, t):
+        help_ = f'reassociate("{t.name}") first, as it accumulates by the same operator'
+    return _refused(step, text, tuple(notes), help_)
 
 
 def _check_once(scop: Scop, found: Partial, step: PartialSums) -> None:

@@ -56,6 +56,20 @@ def deposits(c: u8[32], q: f32[32], rho: f32[16]):
 
 
 @weft.kernel
+def degrees(a: u8[32], b: u8[32], d: u16[16]):
+    for e in range(32):
+        d[a[e] & 15] += 1
+        d[b[e] & 15] -= 2
+
+
+@weft.kernel
+def mixed(a: u8[32], b: u8[32], d: u16[16]):
+    for e in range(32):
+        d[a[e] & 15] += 1
+        d[b[e] & 15] |= 4
+
+
+@weft.kernel
 def means(x: i32[16, 4], label: u8[16], s: i32[8, 4], n: i32[8]):
     for i in range(16):
         n[label[i] & 7] += 1
@@ -79,6 +93,8 @@ PARTS = [
     (rows, steps().partial_sums("S1", "S1.i", 4).split("S1.i", 4)),
     (cells, steps().partial_sums("S1", "i", 2)),
     (cells, steps().partial_sums("S1", "j", 3)),
+    (deposits, steps().reassociate("S1").partial_sums("S0", "p", 4).partial_sums("S1", "p", 2)),
+    (degrees, steps().reassociate("S1").partial_sums("S0", "e", 4)),
     (means, steps().partial_sums("S0", "S0.i", 2).partial_sums("S1", "S1.i", 4)),
 ]
 
@@ -157,7 +173,13 @@ def test_what_is_broken_is_refuted(change: str, said: str) -> None:
 @pytest.mark.parametrize(
     ("kernel", "builder", "code", "said"),
     [
-        (deposits, steps().partial_sums("S0", "p", 2), "W221", "S1 accesses rho[?]"),
+        (deposits, steps().partial_sums("S0", "p", 2), "W221", 'reassociate("S1") first'),
+        (
+            mixed,
+            steps().reassociate("S1").partial_sums("S0", "e", 2),
+            "W221",
+            "S1 accesses d[?]",
+        ),
         (rows, steps().partial_sums("S1", "S1.r", 2), "W221", "into another element in each iter"),
         (last, steps().partial_sums("S0", "i", 2), "W209", "S0 is not a reduction"),
     ],
