@@ -6,7 +6,7 @@ Ops are only looked at through `mlir_passes`' readers and by name: MLIR itself i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -25,7 +25,7 @@ from mlir_passes.dialect.processes import pipeline_of, processes_of
 from mlir_passes.loop_bounds import Names, bounds_of, condition_of
 from polyhedral.banks.splits import splits_of, words_of
 from qor_gnn.design.compiled import compiled
-from qor_gnn.design.loops import Asked, called, filled, loop_of
+from qor_gnn.design.loops import Asked, called, loop_of
 from qor_gnn.design.loops import Names as LoopNames
 from qor_gnn.design.operations import Operations, Type, UnknownOpError, Value, operations_of
 from qor_gnn.design.processes import in_processes
@@ -139,7 +139,7 @@ class _Reader:
         asked = Asked(info.ii, info.unroll, info.flatten, info.independent, info.processes,
                       info.sequential, info.requests)  # fmt: skip
         new = loop_of(iv, info.name, bounds, asked, told, around)
-        return filled(new, asked, self._block(source, (*around, new)))
+        return replace(new, body=self._block(source, (*around, new)))
 
     # -------------------------------------------------------------------------- statements
 

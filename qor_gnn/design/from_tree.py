@@ -9,7 +9,7 @@ It is that of the module that is built from the tree: the same rules make the lo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import assert_never
 
@@ -26,7 +26,7 @@ from polyhedral.looptree.simplify.tree import simplified
 from polyhedral.looptree.tree import Instance, LoopTree, TreeGuard, TreeLoop, TreeNode
 from polyhedral.requests.packed import packed_lanes
 from qor_gnn.design.compiled import compiled, compiled_alone
-from qor_gnn.design.loops import Asked, Names, called, filled, loop_of
+from qor_gnn.design.loops import Asked, Names, called, loop_of
 from qor_gnn.design.operations import Operations, Value, operations_of, type_of
 from qor_gnn.design.processes import in_processes
 from qor_gnn.design.region import (
@@ -144,7 +144,7 @@ class _Reader:
         told = None if trip is None else Trips(trip.minimum, trip.maximum, trip.average)
         new = loop_of(iv, loop.name, Bounds(lowers, uppers, loop.step), asked, told, around)
         inside = values if iv == loop.iv else {**values, loop.iv: Affine.of(iv)}
-        return filled(new, asked, self.nodes(loop.body, inside, (*around, new)))
+        return replace(new, body=self.nodes(loop.body, inside, (*around, new)))
 
     def statement(self, instance: Instance, values: Values) -> Statement:
         own = dict(instance.bindings)

@@ -88,12 +88,6 @@ def loop_of(
     )
 
 
-def filled(loop: Loop, asked: Asked, body: tuple[Node, ...]) -> Loop:
-    """The loop with its body, all of whose loops a pipeline unrolls, also one that has but one iteration."""
-    eliminated = asked.ii is not None and loop.unroll == 0
-    return replace(loop, body=dissolved(body) if eliminated else body)
-
-
 def dissolved(nodes: tuple[Node, ...]) -> tuple[Node, ...]:
     """All loops unrolled completely."""
     found: list[Node] = []
