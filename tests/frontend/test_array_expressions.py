@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
+import weft
 from tests.frontend.conftest import Load
 from tests.support.as_python import differences
+from weft import f32, i32
 
 HEAD = "@weft.kernel\ndef k(x: i8[8], z: i8[8], m: i8[3, 4], n: i8[4, 3], y: i32[8], q: i32[3, 3], r: i32[3, 4]):\n    "
 BODIES = {
@@ -57,3 +60,41 @@ REFUSED = {
 @pytest.mark.parametrize(("body", "message"), REFUSED.items())
 def test_what_is_not_clear_is_said(error: Callable[[str], str], body: str, message: str) -> None:
     assert message in error("from weft import *\n" + HEAD + body + "\n")
+
+
+HALF = np.linspace(-1.0, 1.0, 8).astype(np.float32)
+TAPS = np.arange(-4, 5, dtype=np.int16).reshape(3, 3)
+LARGE = np.arange(80, dtype=np.int32) * 3
+
+
+class settings:  # noqa: N801 - as users name what holds numbers
+    offset = np.array([5, 6, 7], np.int32)
+
+
+@weft.kernel
+def weighted(x: f32[8], y: f32[8]) -> f32:
+    y[:] = x * HALF
+    return x @ HALF
+
+
+@weft.kernel
+def filtered(m: i32[5, 5], out: i32[3, 3], w: i32[80]):
+    for i in range(3):
+        for j in range(3):
+            out[i, j] = (m[i : i + 3, j : j + 3] * TAPS).sum()
+    out += settings.offset
+    w[:] = LARGE - w
+
+
+def test_captured_arrays_are_operands() -> None:
+    rng = np.random.default_rng(7)
+    x, y = rng.random(8, np.float32), np.zeros(8, np.float32)
+    total = weighted(x, y)
+    assert (y == x * HALF).all()
+    assert total == pytest.approx(float(x @ HALF), abs=1e-5)
+    m, out = rng.integers(-9, 9, (5, 5), np.int32), np.zeros((3, 3), np.int32)
+    w = np.arange(80, dtype=np.int32)
+    filtered(m, out, w)
+    right = [[(m[i : i + 3, j : j + 3] * TAPS).sum() for j in range(3)] for i in range(3)]
+    assert (out == np.array(right) + settings.offset).all()
+    assert (w == LARGE - np.arange(80)).all()

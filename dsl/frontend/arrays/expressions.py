@@ -84,6 +84,8 @@ class ArrayExprs:
             array = self.ctx.names.array(view.array)
             assert array is not None
             return ArrayExpr(type_of(view, array).shape, lambda at: self.element(view, at), (view,))
+        if (shape := table_shape(self.ctx, node)) is not None:
+            return ArrayExpr(shape, lambda at: self._entry(node, at))
         match node:
             case ast.Attribute(value=inside, attr="T"):
                 return self._transposed(self.of(inside))
@@ -305,6 +307,11 @@ class ArrayExprs:
         subscripts = self.at(ast.Tuple(indices, ast.Load()))
         return self.at(ast.Subscript(base, subscripts, use or ast.Load()))
 
+    def _entry(self, table: ast.expr, at: Sequence[Affine]) -> ast.expr:
+        """An entry of a captured table."""
+        subscripts = self.at(ast.Tuple([self.given(i) for i in at], ast.Load()))
+        return self.at(ast.Subscript(table, subscripts, ast.Load()))
+
     def given(self, value: object, node: ast.expr | None = None) -> ast.expr:
         """An expression that stands for that."""
         made: ast.expr = self.at(node or ast.Constant(0))
@@ -374,14 +381,26 @@ def _results(kernel: Kernel) -> Sequence[Array]:
 def method_of(ctx: Context, node: ast.Call) -> str | None:
     """The name of the method of an array that is called, else None."""
     func = node.func
-    if not isinstance(func, ast.Attribute) or _names_a_module(ctx, func.value):
+    if not isinstance(func, ast.Attribute) or _is_captured(ctx, func.value):
         return None
     known = (*REDUCTIONS, "mean", "transpose", "copy", "astype", *PRODUCTS)
     return func.attr if func.attr in known and ArrayExprs(ctx, node).of(func.value) else None
 
 
-def _names_a_module(ctx: Context, node: ast.expr) -> bool:
-    """Whether it is a name from outside, such as ``np``, and no array."""
+def table_shape(ctx: Context, node: ast.expr) -> Shape | None:
+    """The shape of an array of NumPy that the kernel captures; None of all else."""
+    root = node
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not _is_captured(ctx, root):
+        return None
+    found = ctx.evaluate(node)
+    return found.shape if isinstance(found, numpy.ndarray) and found.ndim else None
+
+
+def _is_captured(ctx: Context, node: ast.expr) -> bool:
+    """Whether it is a name from outside, such as ``np``, and no array of the kernel."""
     if not isinstance(node, ast.Name):
         return False
     return ctx.names.find(node.id) is None and ctx.names.constant(node.id) is None
