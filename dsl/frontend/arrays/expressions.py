@@ -18,6 +18,7 @@ from dsl.expressions.affine import Affine
 from dsl.expressions.intrinsics import intrinsic_of
 from dsl.frontend.arrays.parts import part_of, type_of
 from dsl.frontend.arrays.slices import view_of
+from dsl.frontend.arrays.tables import is_captured, table_shape
 from dsl.frontend.capture import dtype_of, numpy_type
 from dsl.frontend.context import Context
 from dsl.frontend.results import is_array
@@ -381,26 +382,7 @@ def _results(kernel: Kernel) -> Sequence[Array]:
 def method_of(ctx: Context, node: ast.Call) -> str | None:
     """The name of the method of an array that is called, else None."""
     func = node.func
-    if not isinstance(func, ast.Attribute) or _is_captured(ctx, func.value):
+    if not isinstance(func, ast.Attribute) or is_captured(ctx, func.value):
         return None
     known = (*REDUCTIONS, "mean", "transpose", "copy", "astype", *PRODUCTS)
     return func.attr if func.attr in known and ArrayExprs(ctx, node).of(func.value) else None
-
-
-def table_shape(ctx: Context, node: ast.expr) -> Shape | None:
-    """The shape of an array of NumPy that the kernel captures; None of all else."""
-    root = node
-    while isinstance(root, ast.Attribute):
-        root = root.value
-    numpy = sys.modules.get("numpy")
-    if numpy is None or not _is_captured(ctx, root):
-        return None
-    found = ctx.evaluate(node)
-    return found.shape if isinstance(found, numpy.ndarray) and found.ndim else None
-
-
-def _is_captured(ctx: Context, node: ast.expr) -> bool:
-    """Whether it is a name from outside, such as ``np``, and no array of the kernel."""
-    if not isinstance(node, ast.Name):
-        return False
-    return ctx.names.find(node.id) is None and ctx.names.constant(node.id) is None

@@ -1,4 +1,4 @@
-"""Captured tables at subscripts that are no constants: a choice among the entries of small ones, a ROM of others.
+"""Captured tables, their shapes, and their entries at subscripts that are no constants: a choice among the entries of small ones, a ROM of others.
 
 ``COEF[k]`` of four entries is ``(COEF[0] if k < 1 else COEF[1]) if k < 2 else ...``: copies of an unrolled loop find their
 entry when they are compiled, elsewhere it is a tree of multiplexers, as deep as the subscript has bits.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import itertools
 import math
+import sys
 from collections.abc import Mapping, Sequence
 
 from dsl.expressions import values
@@ -144,3 +145,22 @@ def _base(node: ast.expr) -> ast.expr:
     while isinstance(node, ast.Subscript):
         node = node.value
     return node
+
+
+def table_shape(ctx: Context, node: ast.expr) -> tuple[int, ...] | None:
+    """The shape of an array of NumPy that the kernel captures; None of all else."""
+    root = node
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not is_captured(ctx, root):
+        return None
+    found = ctx.evaluate(node)
+    return found.shape if isinstance(found, numpy.ndarray) and found.ndim else None
+
+
+def is_captured(ctx: Context, node: ast.expr) -> bool:
+    """Whether it is a name from outside, such as ``np``, and no array of the kernel."""
+    if not isinstance(node, ast.Name):
+        return False
+    return ctx.names.find(node.id) is None and ctx.names.constant(node.id) is None
