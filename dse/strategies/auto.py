@@ -94,13 +94,8 @@ def solved(
             dearest: Point | None = None
             found = _fitting(space, number, spend, found, fastest)
             fresh = [solution for solution in found if solution.point not in dear]
-            tight = 0.0
             for solution in _worth(fresh or found, count):
                 if solution.cycles > _MARGIN * fastest or solution.over > _EXCESS:
-                    break
-                if solution.over > 0 and spend.corrected:
-                    # What is known of the structure's LUTs says that it does not fit.
-                    tight = solution.over
                     break
                 if solution.point in dear:
                     dearest = solution.point
@@ -117,10 +112,6 @@ def solved(
                     dearest = solution.point
                     dear[dearest] = result
                     break
-            if tight and dearest is None:
-                spend.tightened(tight, found[0].point)
-                found = solve(space, number, spend.dsp, fabric=spend.plan(number))
-                continue
             before = spend.dsp, spend.plan(number)
             if dearest is None or not spend.reduced(dearest, dear[dearest], limits):
                 break

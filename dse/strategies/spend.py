@@ -45,11 +45,6 @@ class Spend:
         self.dsp -= max(1, min(ceil(over), self.dsp // _PART))
         return self.dsp >= 1
 
-    @property
-    def corrected(self) -> bool:
-        """Whether a design had too many LUTs, so that it is known how many are too many."""
-        return self._most < inf
-
     def tightened(self, over: float, point: Point) -> None:
         """There are fewer LUTs to plan with: a plan came out as a point of more, by a share."""
         self._most = min(self._most, self.fabric.lut_of(point)) / (1 + over)

@@ -119,10 +119,8 @@ def test_what_keeps_to_a_limit_is_the_upper_end(space):
 
 def test_a_plan_that_came_out_larger_is_tightened(space):
     spend = Spend(BOARD.dsp, budget(space))
-    assert not spend.corrected
     point = space.plain(0)
     spend.tightened(0.25, point)
     plan = spend.plan(0)
     assert plan is not None
     assert plan.lut == pytest.approx(spend.fabric.lut_of(point) / 1.25)
-    assert spend.corrected
