@@ -19,7 +19,15 @@ from dsl.frontend.operands import value
 from dsl.frontend.results import is_array
 from dsl.kernels.kernel import Kernel
 from dsl.programs.inline import Names, Slice, View, inlined, inlined_locals
-from dsl.programs.program import Array, Loop, Node, Program, Stmt, Storage, statements_in
+from dsl.programs.program import (
+    Array,
+    Node,
+    Program,
+    Stmt,
+    Storage,
+    statements_in,
+    variables_in,
+)
 
 MAX_CALL_DEPTH = 32
 
@@ -95,7 +103,7 @@ class _Call:
         arguments = callee.arguments
         self._formal = arguments[: len(arguments) - results]
         self._results = arguments[len(arguments) - results :]
-        self._callee_loops = frozenset(n.var for n, _ in callee.walk() if isinstance(n, Loop))
+        self._callee_loops = variables_in(callee)
 
     def nodes(self) -> tuple[Node, ...]:
         """The nodes to put in the place of the call."""

@@ -27,7 +27,17 @@ from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, Const, Expr, Gather, Index, Load, Scatter, map_leaves, walk
 from dsl.programs.names import unused
 from dsl.programs.partial import position
-from dsl.programs.program import Array, If, Loop, Node, Program, Stmt, Storage, statements_in
+from dsl.programs.program import (
+    Array,
+    If,
+    Loop,
+    Node,
+    Program,
+    Stmt,
+    Storage,
+    statements_in,
+    variables_in,
+)
 from dsl.programs.scopes import ordered_locals
 
 Read = Load | Gather
@@ -58,7 +68,7 @@ def with_replicas(program: Program, array: str, loop: Loop, count: int) -> Progr
     taken = [a.name for a in program.arrays]
     shape = (count, *old.shape)
     new = Array(unused(f"{array}_copies", taken), old.dtype, shape, Storage.LOCAL, span=old.span)
-    used = [n.var for n, _ in program.walk() if isinstance(n, Loop)]
+    used = variables_in(program)
     copy = unused("copy", used)
     is_local = old.storage is Storage.LOCAL
     reads = reads_of(loop, array)
@@ -100,7 +110,7 @@ def with_replicas(program: Program, array: str, loop: Loop, count: int) -> Progr
     return ordered_locals(replace(program, arrays=(*program.arrays, new), body=body))
 
 
-def _copied(program: Program, old: Array, new: Array, copy: str, used: list[str]) -> Node:
+def _copied(program: Program, old: Array, new: Array, copy: str, used: frozenset[str]) -> Node:
     """The loops that copy an argument."""
     variables: list[str] = []
     for dim in range(len(old.shape)):

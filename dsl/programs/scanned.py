@@ -44,7 +44,17 @@ from dsl.programs.composed import (
 from dsl.programs.inline import Names, inlined
 from dsl.programs.located import trips
 from dsl.programs.names import unused
-from dsl.programs.program import Array, If, Loop, Node, Program, Stmt, Storage, statements_in
+from dsl.programs.program import (
+    Array,
+    If,
+    Loop,
+    Node,
+    Program,
+    Stmt,
+    Storage,
+    statements_in,
+    variables_in,
+)
 from dsl.programs.scopes import local_scopes, ordered_locals
 from dsl.programs.substituted import substituted, substituted_access
 
@@ -132,7 +142,7 @@ class _Made:
     def of(program: Program, stmt: Stmt, loops: list[Loop], running: Running, factor: int) -> _Made:
         stmts = [s.name for s in program.statements()]
         start, carried = (unused(f"{stmt.name}_{word}", stmts) for word in ("start", "carry"))
-        used = [n.var for n, _ in program.walk() if isinstance(n, Loop)]
+        used = variables_in(program)
         block, inside = (unused(f"{loops[-1].var}_{n}", used) for n in (0, 1))
         arrays = [a.name for a in program.arrays]
         array = program.array(stmt.target.array)
