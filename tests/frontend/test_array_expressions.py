@@ -10,7 +10,7 @@ import pytest
 import weft
 from tests.frontend.conftest import Load
 from tests.support.as_python import differences
-from weft import f32, i32
+from weft import f32, i16, i32
 
 HEAD = "@weft.kernel\ndef k(x: i8[8], z: i8[8], m: i8[3, 4], n: i8[4, 3], y: i32[8], q: i32[3, 3], r: i32[3, 4]):\n    "
 BODIES = {
@@ -86,6 +86,14 @@ def filtered(m: i32[5, 5], out: i32[3, 3], w: i32[80]):
     w[:] = LARGE - w
 
 
+@weft.kernel
+def in_parts(a: i16[3], b: i16[3], m: i16[3, 3]):
+    a[:] = TAPS[a[0] & 1] + a
+    b[:] = TAPS[2] * TAPS[::-1, 0]
+    for i in range(3):
+        m[i] += TAPS[i] * TAPS[-1, 0]
+
+
 def test_captured_arrays_are_operands() -> None:
     rng = np.random.default_rng(7)
     x, y = rng.random(8, np.float32), np.zeros(8, np.float32)
@@ -98,3 +106,9 @@ def test_captured_arrays_are_operands() -> None:
     right = [[(m[i : i + 3, j : j + 3] * TAPS).sum() for j in range(3)] for i in range(3)]
     assert (out == np.array(right) + settings.offset).all()
     assert (w == LARGE - np.arange(80)).all()
+    a, b, n = np.array([1, 5, 7], np.int16), np.zeros(3, np.int16), np.ones((3, 3), np.int16)
+    rows = TAPS[a[0] & 1] + a
+    in_parts(a, b, n)
+    assert (a == rows).all()
+    assert (b == TAPS[2] * TAPS[::-1, 0]).all()
+    assert (n == 1 + TAPS * TAPS[-1, 0]).all()

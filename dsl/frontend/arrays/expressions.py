@@ -18,7 +18,7 @@ from dsl.expressions.affine import Affine
 from dsl.expressions.intrinsics import intrinsic_of
 from dsl.frontend.arrays.parts import part_of, type_of
 from dsl.frontend.arrays.slices import view_of
-from dsl.frontend.arrays.tables import is_captured, table_shape
+from dsl.frontend.arrays.tables import CapturedPart, captured_part, is_captured
 from dsl.frontend.capture import dtype_of, numpy_type
 from dsl.frontend.context import Context
 from dsl.frontend.results import is_array
@@ -85,8 +85,8 @@ class ArrayExprs:
             array = self.ctx.names.array(view.array)
             assert array is not None
             return ArrayExpr(type_of(view, array).shape, lambda at: self.element(view, at), (view,))
-        if (shape := table_shape(self.ctx, node)) is not None:
-            return ArrayExpr(shape, lambda at: self._entry(node, at))
+        if (table := captured_part(self.ctx, node)) is not None:
+            return ArrayExpr(table.shape, lambda at: self._entry(table, at))
         match node:
             case ast.Attribute(value=inside, attr="T"):
                 return self._transposed(self.of(inside))
@@ -308,10 +308,16 @@ class ArrayExprs:
         subscripts = self.at(ast.Tuple(indices, ast.Load()))
         return self.at(ast.Subscript(base, subscripts, use or ast.Load()))
 
-    def _entry(self, table: ast.expr, at: Sequence[Affine]) -> ast.expr:
+    def _entry(self, table: CapturedPart, at: Sequence[Affine]) -> ast.expr:
         """An entry of a captured table."""
-        subscripts = self.at(ast.Tuple([self.given(i) for i in at], ast.Load()))
-        return self.at(ast.Subscript(table, subscripts, ast.Load()))
+        places = iter(at)
+        indices: list[ast.expr] = [
+            self.given(next(places) * d.step + d.start) if isinstance(d, range) else d
+            for d in table.dims
+        ]
+        return self.at(
+            ast.Subscript(table.base, self.at(ast.Tuple(indices, ast.Load())), ast.Load())
+        )
 
     def given(self, value: object, node: ast.expr | None = None) -> ast.expr:
         """An expression that stands for that."""

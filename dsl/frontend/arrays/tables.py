@@ -11,6 +11,7 @@ import itertools
 import math
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from dsl.expressions import values
 from dsl.expressions.affine import Affine
@@ -147,16 +148,61 @@ def _base(node: ast.expr) -> ast.expr:
     return node
 
 
-def table_shape(ctx: Context, node: ast.expr) -> tuple[int, ...] | None:
-    """The shape of an array of NumPy that the kernel captures; None of all else."""
-    root = node
+@dataclass(frozen=True, slots=True)
+class CapturedPart:
+    """An array of NumPy that the kernel captures, or a part of one.
+
+    Attributes:
+        base: the expression of the array.
+        dims: for each of its dimensions a subscript, or the numbers along a slice.
+    """
+
+    base: ast.expr
+    dims: tuple[ast.expr | range, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the part."""
+        return tuple(len(d) for d in self.dims if isinstance(d, range))
+
+
+def captured_part(ctx: Context, node: ast.expr) -> CapturedPart | None:
+    """An array of NumPy that the kernel captures, ``W``, or a part of one, ``W[i, 2:]``; None of all else."""
+    base, parts = node, list[ast.expr]()
+    if isinstance(node, ast.Subscript):
+        base = node.value
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    root = base
     while isinstance(root, ast.Attribute):
         root = root.value
     numpy = sys.modules.get("numpy")
     if numpy is None or not is_captured(ctx, root):
         return None
-    found = ctx.evaluate(node)
-    return found.shape if isinstance(found, numpy.ndarray) and found.ndim else None
+    found = ctx.evaluate(base)
+    if not isinstance(found, numpy.ndarray) or len(parts) > found.ndim:
+        return None
+    dims: list[ast.expr | range] = []
+    for part, extent in itertools.zip_longest(parts, found.shape):
+        along = range(extent) if part is None else part
+        if isinstance(part, ast.Slice):
+            ends = _ends(ctx, part)
+            if ends is None:
+                return None
+            along = range(extent)[ends]
+        dims.append(along)
+    made = CapturedPart(base, tuple(dims))
+    return made if made.shape and all(made.shape) else None
+
+
+def _ends(ctx: Context, node: ast.Slice) -> slice | None:
+    """A slice of constants; None where an end is none."""
+    ends: list[int | None] = []
+    for each in (node.lower, node.upper, node.step):
+        found = None if each is None else ctx.evaluate(each)
+        if found is not None and type(found) is not int:
+            return None
+        ends.append(found)
+    return None if ends[2] == 0 else slice(*ends)
 
 
 def is_captured(ctx: Context, node: ast.expr) -> bool:
