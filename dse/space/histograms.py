@@ -7,7 +7,7 @@ updates for the ports of one memory. With parts of the array, added up behind th
 from __future__ import annotations
 
 from dse.space.regrouped import distributed
-from dse.space.replicas import replicated
+from dse.space.replicas import cut, replicated
 from dsl.expressions.expr import Scatter
 from dsl.programs.located import trips
 from dsl.schedules.steps import PartialSums, Split, Step
@@ -46,10 +46,11 @@ def in_turn(
     if not cuts:
         return []
     name = f"distributed, updates in {parts} parts"
-    found = [(name, *_cut(*_apart(state, steps), cuts))]
+    whole, apart = distributed(state)
+    found = [(name, *cut(whole, (*steps, *apart), cuts))]
     copies, longer = replicated(state, steps, parts)
     if longer != steps:
-        found.append((f"{name}, copies for reads", *_cut(copies, longer, cuts)))
+        found.append((f"{name}, copies for reads", *cut(copies, longer, cuts)))
     return found
 
 
@@ -61,19 +62,3 @@ def _loops(statement: Statement, parts: int) -> list[str]:
         for loop in statement.loops
         if loop.var not in moving and (trips(loop) or 1) % parts == 0
     ]
-
-
-def _apart(state: ScheduledScop, steps: tuple[Step, ...]) -> tuple[ScheduledScop, tuple[Step, ...]]:
-    state, apart = distributed(state)
-    return state, (*steps, *apart)
-
-
-def _cut(
-    state: ScheduledScop, steps: tuple[Step, ...], cuts: list[Split]
-) -> tuple[ScheduledScop, tuple[Step, ...]]:
-    """With loops in blocks, an iteration of each in its part."""
-    for cut in cuts:
-        moved = tried(state, cut)
-        if moved is not None:
-            state, steps = moved, (*steps, cut)
-    return state, steps

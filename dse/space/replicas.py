@@ -6,6 +6,8 @@ copies, wait for the ports of one memory. Of several memories with the same cont
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from dse.space.regrouped import distributed
 from dsl.expressions.expr import Gather, walk
 from dsl.programs.located import trips
@@ -47,11 +49,17 @@ def replicated(
     if steps == before:
         return state, before
     state, apart = distributed(state)
-    steps = (*steps, *apart)
-    for cut in cuts.values():
-        moved = tried(state, cut)
+    return cut(state, (*steps, *apart), cuts.values())
+
+
+def cut(
+    state: ScheduledScop, steps: tuple[Step, ...], cuts: Iterable[Split]
+) -> tuple[ScheduledScop, tuple[Step, ...]]:
+    """With loops in blocks, those that can be: an iteration of a block for each copy or part."""
+    for each in cuts:
+        moved = tried(state, each)
         if moved is not None:
-            state, steps = moved, (*steps, cut)
+            state, steps = moved, (*steps, each)
     return state, steps
 
 

@@ -11,6 +11,7 @@ import pytest
 from dsl.errors.errors import WeftError
 from dsl.kernels.kernel import Kernel
 from dsl.kernels.loader import load
+from tests.support.as_python import differences
 
 HEADER = """\
 import math
@@ -37,6 +38,19 @@ def kernel(tmp_path: Path) -> Load:
         return load(f"{file}:{name}")
 
     return from_text
+
+
+@pytest.fixture
+def as_in_python(kernel: Load) -> Callable[[str, str], None]:
+    """``as_in_python(head, body)``: the kernel with this body computes what Python does, on three sets of inputs."""
+
+    def computes(head: str, body: str) -> None:
+        text = head + body.replace("\n", "\n    ") + "\n"
+        found = kernel(f"import numpy as np\nfrom weft import *\n{text}")
+        for seed in range(3):
+            assert differences(found, text, seed) == []
+
+    return computes
 
 
 @pytest.fixture

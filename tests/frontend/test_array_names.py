@@ -9,7 +9,6 @@ import pytest
 import weft
 from dsl.errors.errors import LanguageError
 from tests.frontend.conftest import Load
-from tests.support.as_python import differences
 
 HEAD = "@weft.kernel\ndef k(x: i8[8], z: i8[8], m: i8[3, 4], n: i8[4, 3], y: i32[8], q: i32[3, 3], r: i32[3, 4]):\n    "
 BODIES = {
@@ -38,11 +37,8 @@ BODIES = {
 
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES.keys())
-def test_they_compute_what_python_does(kernel: Load, body: str) -> None:
-    text = HEAD + body.replace("\n", "\n    ") + "\n"
-    found = kernel(f"import numpy as np\nfrom weft import *\n{text}")
-    for seed in range(3):
-        assert differences(found, text, seed) == []
+def test_they_compute_what_python_does(as_in_python: Callable[[str, str], None], body: str) -> None:
+    as_in_python(HEAD, body)
 
 
 REFUSED = {

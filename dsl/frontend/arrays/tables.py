@@ -1,4 +1,6 @@
-"""Captured tables, their shapes, and their entries at subscripts that are no constants: a choice among the entries of small ones, a ROM of others.
+"""Captured tables: parts of them as operands, and entries at subscripts that are no constants.
+
+Such an entry is a choice among the entries of a small table, that of a ROM of another.
 
 ``COEF[k]`` of four entries is ``(COEF[0] if k < 1 else COEF[1]) if k < 2 else ...``: copies of an unrolled loop find their
 entry when they are compiled, elsewhere it is a tree of multiplexers, as deep as the subscript has bits.
