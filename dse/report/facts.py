@@ -232,6 +232,10 @@ def resources_of(facts: Facts) -> tuple[str, ...]:
 
 
 def told_apart_by(facts: Facts, names: tuple[str, ...]) -> str | None:
-    """The first of some resources of which not all designs have as much; the first one where there is none."""
-    found = (n for n in names if len({d.result.resources.get(n) for d in facts.drawn}) > 1)
-    return next(found, names[0] if names else None)
+    """The first of some resources of which not all designs have as much, those that the search made small before the
+    others; the first one where there is none.
+    """
+    small = facts.manifest["objectives"]
+    ranked = sorted(names, key=lambda name: name not in small)
+    found = (n for n in ranked if len({d.result.resources.get(n) for d in facts.drawn}) > 1)
+    return next(found, ranked[0] if ranked else None)

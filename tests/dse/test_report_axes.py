@@ -75,3 +75,6 @@ def test_designs_are_across_what_tells_them_apart(tmp_path):
     assert weft_command([*words, "--out", str(tmp_path / "run")]) == 0
     text = (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
     assert re.search(r'<option value="\d+" selected>LUT</option>', text)  # none has a DSP slice
+    assert weft_command([*words, "--objectives", "latency,ff", "--out", str(tmp_path / "ff")]) == 0
+    text = (tmp_path / "ff" / "report.html").read_text(encoding="utf-8")
+    assert re.search(r'<option value="\d+" selected>FF</option>', text)  # what is made small
