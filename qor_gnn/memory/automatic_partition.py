@@ -32,6 +32,7 @@ from qor_gnn.memory.automatic_pipelines import Pipe, Touch, follows, pipes, with
 from qor_gnn.memory.bank_counts import for_ports, in_one_piece, scattered, waiting
 from qor_gnn.memory.banking import Banking
 from qor_gnn.memory.footprints import accesses_of, box_of, reach_of, unrolled_in
+from qor_gnn.memory.many_readers import stored
 from qor_gnn.memory.storage import StorageCost, memory_cost
 from qor_gnn.tools.personality import Personality
 from qor_gnn.tools.storage.laws import StorageRules
@@ -44,14 +45,14 @@ def partitioned(
 
     Args:
         kernel: with its directives; memories that are split, or in words, already stay as they are.
-        tool: if it partitions nothing by itself the design stays as it is.
+        tool: one that partitions nothing for throughput may store arrays in copies (`stored`).
         kept: loops whose unroll factor somebody wrote (see `pipes`).
     """
     if tool.directives.unrolls_first:
         kernel = without_eliminated(kernel)
     shapes = {m.name: m.shape for m in kernel.memories if not m.argument and m.lanes == 1}
     if tool.partitioning is None:
-        return kernel, {}
+        return stored(kernel, tool, kept)
     banking = Banking(tool.partitioning)
     found = list(pipes(kernel, tool.directives.short, kept))
     for pipe in found:
@@ -79,8 +80,10 @@ def copies_cost(
 ) -> StorageCost:
     """What an array costs that the tool keeps so often (see `qor_gnn.memory.storage.storage`)."""
     one = memory_cost(memory, rules, both)
-    uram = one.uram * (copies if memory.storage == READ_FROM_COPIES else 1)
-    return replace(one, bram18=one.bram18 * copies, uram=uram)
+    if memory.storage != READ_FROM_COPIES:
+        return replace(one, bram18=one.bram18 * copies)
+    # Of LUTRAM each copy has a register of the word; the LUTs are reported once.
+    return replace(one, bram18=one.bram18 * copies, uram=one.uram * copies, ff=one.ff * copies)
 
 
 def _split(memory: Memory, factors: Mapping[int, int]) -> Memory:

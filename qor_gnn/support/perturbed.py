@@ -81,6 +81,7 @@ def _perturbed(kernel: Kernel, tool: Personality) -> Iterator[tuple[str, Persona
                 tool,
                 directives=other.directives,
                 partitioning=other.partitioning,
+                local_arrays=other.local_arrays,
                 unrolling=other.unrolling,
                 flattening=other.flattening,
             ),

@@ -33,6 +33,7 @@ from qor_gnn.tools.policies.flattening import Flattening
 from qor_gnn.tools.policies.guards import Guards
 from qor_gnn.tools.policies.indices import IndexDivision, Indices
 from qor_gnn.tools.policies.latencies import Latencies
+from qor_gnn.tools.policies.local_arrays import LocalArrays
 from qor_gnn.tools.policies.multiplexers import Multiplexers
 from qor_gnn.tools.policies.outside import Outside
 from qor_gnn.tools.policies.partitioning import Partitioning
@@ -113,6 +114,7 @@ class Personality:
     folder: Path
     directives: Directives
     partitioning: Partitioning | None
+    local_arrays: LocalArrays
     unrolling: Unrolling
     flattening: Flattening
     composition: Composition
@@ -335,6 +337,7 @@ def read(folder: Path) -> Personality:
         folder=folder,
         directives=policy(Directives, "directives"),
         partitioning=policy(Partitioning, "partitioning") if "partitioning" in policies else None,
+        local_arrays=policy(LocalArrays, "local_arrays"),
         unrolling=policy(Unrolling, "unrolling"),
         flattening=policy(Flattening, "flattening"),
         composition=policy(Composition, "composition"),
