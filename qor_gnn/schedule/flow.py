@@ -8,7 +8,7 @@ from typing import Literal
 from qor_gnn.body.body import Body
 from qor_gnn.schedule.block_values import BlockValues
 from qor_gnn.schedule.loops import Scope
-from qor_gnn.schedule.regions import Region, side_by_side
+from qor_gnn.schedule.regions import Region, loaded_alike, side_by_side
 
 Ended = Literal["start", "loop", "call", "stored"]
 
@@ -46,13 +46,16 @@ def until_return(flow: Flow) -> float:
 def call(scope: Scope, flow: Flow, region: Region) -> None:
     """Calls that share no memory run at the same time, and take as long as the longest."""
     loops = scope.personality.composition.concurrent == "loops"
-    free = loops or not region.prologue
-    follows = bool(flow.calls) and flow.ended in ("call", "stored") and free
-    region.beside = follows and (
+    ready = bool(flow.calls) and flow.ended in ("call", "stored")
+    merged = ready and not loops and loaded_alike(region, flow.calls)
+    free = loops or not region.prologue or merged
+    region.beside = (ready and free) and (
         side_by_side(scope.addresses.memories, region, flow.calls)
         if loops and not flow.top
-        else all(not region.memories & other.memories for other in flow.calls)
+        else merged or all(not region.memories & other.memories for other in flow.calls)
     )
+    if merged:
+        region.prologue = max(other.prologue for other in flow.calls)
     if not region.beside:
         flow.calls = []
         flow.called_at = flow.at

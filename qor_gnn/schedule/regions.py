@@ -128,6 +128,40 @@ def side_by_side(memories: Sequence[Memory], region: Region, others: Sequence[Re
     return True
 
 
+def loaded_alike(region: Region, others: Sequence[Region]) -> bool:
+    """Pipelines whose loads in front are those of the first, which are merged, and that share no memory otherwise.
+
+    Gesummv of Vitis HLS 2022.2: both sums keep x in registers, which are loaded once, and run at the same time.
+    """
+    first = _in_front(region)
+    if not first or any(_in_front(other) != first for other in others):
+        return False
+    stored = frozenset().union(*(r.stores for r in (region, *others)))
+    taken = {memory for memory, _ in first}
+    return not stored & taken and all(not _inside(region) & _inside(other) for other in others)
+
+
+def _in_front(region: Region) -> frozenset[tuple[int, int]]:
+    """Memory and address of the loads in front of a pipeline; none where there is anything else."""
+    body = region.body
+    if body is None or region.pipeline is None:
+        return frozenset()
+    addresses = [body.graph.address[n] for n in body.hoisted]
+    if any(a < 0 for a in addresses) or body.registers:
+        return frozenset()
+    return frozenset((body.graph.addresses.shape(a).memory, a) for a in addresses)
+
+
+def _inside(region: Region) -> frozenset[int]:
+    """Numbers of the memories that the iterations of a pipeline touch."""
+    body = region.body
+    assert body is not None, "a pipeline has one"
+    hoisted = set(body.hoisted)
+    used = {body.graph.address[n] for n in body.nodes if n not in hoisted}
+    used |= set(body.store_value)
+    return frozenset(body.graph.addresses.shape(a).memory for a in used if a >= 0)
+
+
 def _in_other_banks(memories: Sequence[Memory], number: int, region: Region, other: Region) -> bool:
     """In some dimension the banks of both are known, and none is of both."""
     dims = zip(memories[number].splits, region.places(number), other.places(number), strict=True)
