@@ -116,8 +116,9 @@ def _interval(
 def _uses(pipe: Pipe, memories: Mapping[str, Memory]) -> dict[str, tuple[int, int]]:
     """Loads and stores of an iteration of the busiest bank of each array; what does not move is hoisted."""
     touches: dict[str, list[Touch]] = defaultdict(list)
+    still = {x.iv for x in (*pipe.inner, *pipe.outside)} - pipe.variables
     for t in pipe.touches:
-        if t.guarded or t.variables & pipe.variables:
+        if t.guarded or t.variables - still:  # what is no counter is data, and moves
             touches[t.memory].append(t)
     return {
         name: (

@@ -20,7 +20,7 @@ from qor_gnn.design.region import Kernel as Design
 from qor_gnn.memory.automatic_partition import partitioned
 from qor_gnn.result.qor_estimate import QorEstimate
 from qor_gnn.tools.personality import personality
-from weft import f32
+from weft import f32, i32
 
 PLACE = "vitis-2023.2-xcu55c-2-5ns"
 
@@ -99,6 +99,48 @@ def powers(A: f32[400], B: f32[400]):
         t[j] = t[j - 2] + t[j - 3] * t[j - 4]
     for i in range(400):
         B[i] = t[i]
+
+
+@weft.kernel
+def chosen(A: f32[400], x: i32[400], w: f32[64, 64], B: f32[400]):
+    t: f32[400]
+    for i in range(400):
+        t[i] = A[i]
+    for j in range(400 - 4):
+        B[j] = (
+            t[j]
+            + t[j + 1]
+            + t[j + 2]
+            + t[j + 3]
+            + w[0, x[j] & 63]
+            + w[1, x[j] & 63]
+            + w[2, x[j] & 63]
+            + w[3, x[j] & 63]
+        )
+
+
+@weft.kernel
+def both_sums(A: f32[64, 64], B: f32[64, 64], x: f32[64], y: f32[64]):
+    a: f32[64, 64]
+    b: f32[64, 64]
+    c: f32[64]
+    s: f32[64]
+    t: f32[64]
+    for i in range(64):
+        c[i] = x[i]
+        s[i] = 0.0
+        t[i] = 0.0
+        for j in range(64):
+            a[i, j] = A[i, j]
+            b[i, j] = B[i, j]
+    for i in range(64):
+        for j in range(64):
+            s[i] += a[i, j] * c[j]
+    for i in range(64):
+        for j in range(64):
+            t[i] += b[i, j] * c[j]
+    for i in range(64):
+        y[i] = s[i] + t[i]
 
 
 def answer(kernel: Kernel, *steps: Step, tool: str = "vitis-2023.2") -> QorEstimate:
@@ -182,6 +224,20 @@ def test_without_automatic_pipelines_only_those_that_are_asked_for() -> None:
     assert partitioned(design_of(taps, Partition("B", 0, "cyclic", 6), *copied), tool)[1] == {
         "t": 8
     }
+
+
+def test_places_that_data_tell_are_loaded_in_each_iteration() -> None:
+    """Four loads of w, an argument, take two states, in which t is read twice each: one copy and the writer's port."""
+    assert partitioned(design_of(chosen), personality(PLACE))[1] == {"t": 1}
+
+
+def test_pipelines_that_load_the_same_in_front_run_at_the_same_time() -> None:
+    """Gesummv of the reports: x is loaded once, 33 states, for both sums, each 394; units of both."""
+    found = answer(both_sums)
+    first, second = [row for row in found.loops if row.depth > 300]
+    assert first.latency.maximum == second.latency.maximum
+    assert found.latency.maximum < 2050 + 33 + 394 + 72 + 20
+    assert found.dsp == 2 * 64 * 5
 
 
 def test_2025_splits_instead() -> None:
