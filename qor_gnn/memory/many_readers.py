@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from math import prod
+from math import gcd, prod
 
 from qor_gnn.design.processes import channels_of
 from qor_gnn.design.region import READ_FROM_COPIES, Kernel, Memory
@@ -21,6 +21,8 @@ from qor_gnn.memory.automatic_pipelines import Pipe, Touch, pipes
 from qor_gnn.memory.constant_subscripts import promoted
 from qor_gnn.memory.footprints import Box, box_of
 from qor_gnn.tools.personality import Personality
+
+Form = tuple[tuple[tuple[object, int], ...], ...]
 
 _PORTS = 2  # of a memory that is not read from copies
 _COUNTED = 4096  # elements of a box that are looked at one by one
@@ -75,7 +77,7 @@ def _copies(
     writes: Counter[str] = Counter()
     reads: dict[str, list[tuple[int, int, bool]]] = defaultdict(list)
     for pipe in pipelined:
-        uses = _uses(pipe, memories)
+        uses = _uses(pipe, memories, tool.banks.rotating)
         interval = _interval(pipe, uses, memories, own, tool)
         for name, (loads, stores) in uses.items():
             writes[name] = max(writes[name], stores)
@@ -85,7 +87,7 @@ def _copies(
     for name, uses_of in reads.items():
         if memories[name].in_registers or writes[name] > 1:
             continue
-        if max(loads for loads, _, _ in uses_of) <= _PORTS:
+        if not any(loads > 1 and loads + written > _PORTS for loads, _, written in uses_of):
             continue
         wanted = max(-(-loads // at) - (not written) for loads, at, written in uses_of)
         found[name] = max(1, min(most, wanted))
@@ -105,7 +107,7 @@ def _interval(
         memory = memories[name]
         if memory.in_registers:
             continue
-        copied = name in own and stores <= 1 and loads > _PORTS
+        copied = name in own and stores <= 1 < loads and loads + stores > _PORTS
         kind = READ_FROM_COPIES if copied else memory.storage
         ports = tool.memories.ports(kind, memory.argument)
         taken = [(loads, ports.read), (stores, ports.write), (loads + stores, ports.both)]
@@ -113,25 +115,42 @@ def _interval(
     return most
 
 
-def _uses(pipe: Pipe, memories: Mapping[str, Memory]) -> dict[str, tuple[int, int]]:
-    """Loads and stores of an iteration of the busiest bank of each array; what does not move is hoisted."""
+def _uses(pipe: Pipe, memories: Mapping[str, Memory], apart: bool) -> dict[str, tuple[int, int]]:
+    """Loads and stores of an iteration of the busiest bank of each array.
+
+    Loads that do not move are hoisted. Stores that do not may be too, unless other accesses may be of their elements.
+    """
     touches: dict[str, list[Touch]] = defaultdict(list)
     still = {x.iv for x in (*pipe.inner, *pipe.outside)} - pipe.variables
     for t in pipe.touches:
-        if t.guarded or t.variables - still:  # what is no counter is data, and moves
+        if t.write or t.guarded or t.variables - still:  # what is no counter is data, and moves
             touches[t.memory].append(t)
     return {
         name: (
-            _busiest({box_of(t, pipe) for t in ts if not t.write}, memories[name]),
-            _busiest({box_of(t, pipe) for t in ts if t.write}, memories[name]),
+            _accesses(pipe, [t for t in ts if not t.write], memories[name], apart),
+            _accesses(pipe, [t for t in ts if t.write], memories[name], apart),
         )
         for name, ts in touches.items()
     }
 
 
-def _busiest(boxes: Iterable[Box], memory: Memory) -> int:
-    """The most different elements of one bank, as far as accesses are known to be in different ones."""
-    elements: dict[object, set[tuple[int, ...]]] = defaultdict(set)
+def _accesses(pipe: Pipe, touches: Sequence[Touch], memory: Memory, apart: bool) -> int:
+    """Of the busiest bank: those at places that data tell are of other elements in each copy, and of any bank."""
+    counters = {x.iv for x in (*pipe.inner, *pipe.outside, *pipe.flattened, pipe.loop)}
+    told = [t for t in touches if t.variables <= counters]
+    data = (len(touches) - len(told)) * prod(pipe.copies.values())
+    return data + _busiest({box_of(t, pipe) for t in told}, memory, apart)
+
+
+def _busiest(boxes: Iterable[Box], memory: Memory, apart: bool) -> int:
+    """The most different elements of one bank, as far as accesses are known to be in different ones.
+
+    Args:
+        boxes: what the accesses touch.
+        memory: the array.
+        apart: accesses that move alike are in different banks where their offsets are (`Banks.rotating`).
+    """
+    elements: dict[Form, set[tuple[int, ...]]] = defaultdict(set)
     large = 0
     for box in boxes:
         size = prod(len(o) for o in box.offsets)
@@ -139,6 +158,8 @@ def _busiest(boxes: Iterable[Box], memory: Memory) -> int:
             large += -(-size // memory.banks)
         else:
             elements[box.form].update(product(*box.offsets))
+    if not apart:
+        return large + sum(_most_alike(form, found, memory) for form, found in elements.items())
     banks: Counter[tuple[int, ...]] = Counter()
     for places in elements.values():
         banks.update(
@@ -149,3 +170,19 @@ def _busiest(boxes: Iterable[Box], memory: Memory) -> int:
             for place in places
         )
     return large + max(banks.values(), default=0)
+
+
+def _most_alike(form: Form, places: Iterable[tuple[int, ...]], memory: Memory) -> int:
+    """The most elements of one form whose banks nothing tells apart that is known of them in every iteration."""
+    known = [
+        gcd(s.factor, *(c for _, c in terms)) if s.kind == "cyclic" or not terms else 1
+        for s, terms in zip(memory.splits, form, strict=True)
+    ]
+    found: Counter[tuple[int, ...]] = Counter(
+        tuple(
+            (s.bank(n, extent) if s.factor == g else n) % g
+            for s, g, n, extent in zip(memory.splits, known, place, memory.shape, strict=True)
+        )
+        for place in places
+    )
+    return max(found.values(), default=0)

@@ -185,7 +185,7 @@ def _pipeline(
 ) -> None:
     policy, longest = scope.personality.composition, scope.personality.directives.longest_interval
     inner = chain[-1]
-    counts = [scope.iterations(loop) for loop in chain]
+    counts = [scope.starts(loop) for loop in chain]
     nest = nest_of(scope, chain, env)
     asked = scope.pipeline_ii(inner)
     assert asked is not None

@@ -93,6 +93,10 @@ class Scope:
                     return max(1, trips // copies)
                 return ceil(trips / copies)
 
+    def starts(self, loop: Loop) -> float:
+        """How often a pipeline starts its (unrolled) body: of a trip count that is known the last time in part, as any other."""
+        return self.iterations(loop) if loop.constant_trips is None else ceil(self.iterations(loop))
+
     def pipeline_ii(self, loop: Loop) -> int | None:
         """The interval that is asked of a loop, by the user or by the tool itself."""
         if loop.iv in self.unpipelined:

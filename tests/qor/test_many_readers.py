@@ -17,6 +17,7 @@ from polyhedral.schedule import apply
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.design.region import READ_FROM_COPIES, loops_in
 from qor_gnn.design.region import Kernel as Design
+from qor_gnn.estimate import estimate
 from qor_gnn.memory.automatic_partition import partitioned
 from qor_gnn.result.qor_estimate import QorEstimate
 from qor_gnn.tools.personality import personality
@@ -189,6 +190,22 @@ def test_with_a_store_in_the_loop_each_read_has_a_copy() -> None:
     assert answer(powers).bram18 == 3
 
 
+@weft.kernel
+def two_reads(A: f32[400], B: f32[400]):
+    t: f32[400]
+    for i in range(400):
+        t[i] = A[i]
+    for j in range(8, 400):
+        t[j] = t[j - 8] * t[j - 7]
+    for i in range(400):
+        B[i] = t[i]
+
+
+def test_two_loads_beside_a_store_are_two_copies() -> None:
+    assert partitioned(design_of(two_reads), personality(PLACE))[1] == {"t": 2}
+    assert intervals(answer(two_reads)) == [1, 1, 1]
+
+
 @pytest.mark.parametrize(
     "asked",
     [
@@ -238,6 +255,21 @@ def test_pipelines_that_load_the_same_in_front_run_at_the_same_time() -> None:
     assert first.latency.maximum == second.latency.maximum
     assert found.latency.maximum < 2050 + 33 + 394 + 72 + 20
     assert found.dsp == 2 * 64 * 5
+
+
+@pytest.mark.parametrize("tool", ["vitis-2022.1-xcu55c-2-5ns", PLACE])
+def test_more_banks_are_never_slower(tool: str) -> None:
+    """2022.1 does not tell the neighbours' banks apart: each bank has four readers, and is copied as the whole was."""
+    found = []
+    for factor in (1, 2, 4, 8):
+        steps = (Pipeline("j"), Partition("t", 0, "cyclic", factor))
+        row = [
+            row
+            for row in estimate(design_of(taps, *steps), tool).loops
+            if row.kind == "pipeline" and "j" in row.loops
+        ]
+        found.append(row[0].ii)
+    assert found == [1, 1, 1, 1]
 
 
 def test_2025_splits_instead() -> None:

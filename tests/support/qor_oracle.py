@@ -19,7 +19,7 @@ from math import ceil
 
 from qor_gnn.design.region import Access, Kernel, Loop, Memory, Op, loops_in
 from qor_gnn.tools.operators import Operator
-from qor_gnn.tools.operators.multipliers import IMPLEMENTATIONS
+from qor_gnn.tools.operators.multipliers import FABRIC, IMPLEMENTATIONS
 from qor_gnn.tools.personality import Personality
 from tests.support.pipeline_iterations import Instance, Place, entries, iterations
 
@@ -240,6 +240,8 @@ def _latency(tool: Personality, op: Op) -> int:
         tool.operator(op.kind, op.type, op.width, impl, op.factors)
         for impl in (op.impl, "", *IMPLEMENTATIONS)
     ]
+    if tool.recurrences.quicker and op.kind == "sub":  # an adder does both
+        every.append(tool.operator("add", op.type, op.width, FABRIC))
     saved = tool.sums.saves(op.kind)
     return max(0, min(o.distance for o in every) - saved)
 
