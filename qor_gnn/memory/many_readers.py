@@ -105,8 +105,8 @@ def _interval(
     most = pipe.loop.ii or 1
     for name, (loads, stores) in uses.items():
         memory = memories[name]
-        if memory.in_registers:
-            continue
+        if memory.in_registers or memory.port is not None or memory.lanes > 1:
+            continue  # lanes of a word are one access
         copied = name in own and stores <= 1 < loads and loads + stores > _PORTS
         kind = READ_FROM_COPIES if copied else memory.storage
         ports = tool.memories.ports(kind, memory.argument)

@@ -85,7 +85,26 @@ def test_all_lanes_of_a_word_that_is_written_are_read() -> None:
         lambda s: s.interface("c", "m_axi").pack("c", 512).buffer("c").pipeline("store_c_1")
     )
     loop = next(row for row in found.loops if "store_c_0" in row.loops)
-    assert loop.ii == 8  # sixteen reads of a memory with two ports, and one word
+    assert (
+        loop.ii == 1
+    )  # sixteen reads of an array with one writer, from copies (Allo's mvt), and one word
+    assert found.bram18 - found_without_copies() == 14 * 2  # blocks
+
+
+def found_without_copies() -> int:
+    """BRAM18 of the same with a buffer that somebody bound: one copy of the fifteen, of two blocks."""
+    found = estimated(
+        lambda s: (
+            s.interface("c", "m_axi")
+            .pack("c", 512)
+            .buffer("c")
+            .bind_storage("c_buf", "ram_t2p")
+            .pipeline("store_c_1")
+        )
+    )
+    loop = next(row for row in found.loops if "store_c_0" in row.loops)
+    assert loop.ii == 8  # through two ports
+    return found.bram18
 
 
 @weft.kernel
