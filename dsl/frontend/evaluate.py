@@ -29,8 +29,8 @@ from dsl.frontend.capture import MISSING, describe, is_number
 from dsl.frontend.context import Context
 from dsl.frontend.operands import as_value, bounded, value
 from dsl.frontend.scope import LoopName
+from dsl.frontend.syntax.loop_parts import Most
 from dsl.frontend.syntax.unsupported import EXPRESSIONS
-from dsl.frontend.syntax.whiles import Most
 from dsl.frontend.trip_bounds import most_iterations
 from dsl.programs.program import Array
 

@@ -210,8 +210,8 @@ def _check_growth(ctx: Context, node: ast.expr) -> None:
                         "the bound of this loop is not affine: "
                         f"{ctx.source.text(part)} is no multiple of {name.id}",
                         part,
-                        f"write the loops of each value of {name.id} with its number, or let a "
-                        "loop of Python write them: see weft.Program",
+                        f"a loop over at most 64 values of {name.id} is written out; split this one, or let a loop "
+                        "of Python write the loops: see weft.Program",
                     )
 
 

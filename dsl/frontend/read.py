@@ -9,6 +9,7 @@ from dsl.frontend.inferred import Inferred
 from dsl.frontend.results import assigned_results, result_names
 from dsl.frontend.scope import Names
 from dsl.frontend.statements import statement, whole_body
+from dsl.frontend.syntax.apart import assigned_apart
 from dsl.frontend.syntax.source import assigned_once, assigned_plainly
 from dsl.programs.program import Program
 from dsl.programs.scopes import ordered_locals
@@ -33,7 +34,8 @@ def _read(request: Request, inferred: Inferred) -> Program:
     declared = (*arguments(outside), *made)
     check_defaults(declared, request.defaults)
     names = Names(declared, source.bound, source.arrays)
-    once, plain = assigned_once(source.node), assigned_plainly(source.node)
+    once = assigned_once(source.node) | assigned_apart(source.node)
+    plain = assigned_plainly(source.node)
     ctx = Context(request, names, source.bound, evaluate, inferred, once, plain, statement)
     nodes = whole_body(ctx, assigned_results(source, made))
     name = source.node.name

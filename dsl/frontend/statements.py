@@ -18,6 +18,7 @@ from dsl.frontend.inlining import call_kernel
 from dsl.frontend.iterations import Copies, plain_loop
 from dsl.frontend.loops import headers, interval
 from dsl.frontend.scope import LoopName
+from dsl.frontend.syntax.geometric import Geometric
 from dsl.frontend.syntax.jumps import (
     Flags,
     Jump,
@@ -30,6 +31,7 @@ from dsl.frontend.syntax.jumps import (
     unless,
 )
 from dsl.frontend.syntax.unsupported import STATEMENTS
+from dsl.frontend.written_out import counted, written_out
 from dsl.programs.names import NAME
 from dsl.programs.program import If, Loop, Node, Stmt
 
@@ -111,7 +113,10 @@ def _assigned(ctx: Context, node: ast.Assign | ast.AugAssign, name: str | None) 
 
 def _for(ctx: Context, node: ast.For) -> tuple[Node, ...]:
     """A loop; one that ``break`` can leave runs on without effect (see `dsl.frontend.syntax.jumps`)."""
-    made = plain_loop(ctx, node)
+    if isinstance(node.iter, Geometric):
+        values = counted(ctx, node, node.iter)
+        return _copies(ctx, node, values) if isinstance(values, Copies) else body(ctx, values)
+    made = plain_loop(ctx, node) or written_out(ctx, node)
     if isinstance(made, Copies):
         return _copies(ctx, node, made)
     given, node = node, made or node

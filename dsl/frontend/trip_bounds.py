@@ -8,7 +8,7 @@ from dsl.expressions.value_range import type_range
 from dsl.expressions.values import Value
 from dsl.frontend.context import Context
 from dsl.frontend.operands import value
-from dsl.frontend.syntax.whiles import Most
+from dsl.frontend.syntax.loop_parts import Most
 from dsl.programs.program import MAX_EXTENT
 
 _HELP = "write the most that there may be: for _ in range(most), and 'if not ...: break' in it"

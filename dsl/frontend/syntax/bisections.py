@@ -1,0 +1,100 @@
+"""Bisections: loops that halve what is between two numbers in each iteration."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Sequence
+
+from dsl.frontend.syntax.loop_parts import Most, first_value, split, stored
+
+
+def bisected(loop: ast.While, before: Sequence[ast.stmt]) -> Most | None:
+    """``while lo < hi:`` with ``mid = (lo + hi) // 2``, and one end moved to it on each way; None of all others.
+
+    Where it runs as long as something is between the ends, ``while hi - lo > 1:``, each may be moved to the middle.
+    """
+    test, _ = split(loop.test)
+    to_middle: tuple[str, ...]
+    match test:
+        case ast.Compare(
+            left=ast.Name(id=low), ops=[ast.Lt() | ast.LtE() as op], comparators=[ast.Name(id=high)]
+        ):
+            to_middle = ("high",) if isinstance(op, ast.Lt) else ()
+        case _ if (ends := _apart(test)) is not None:
+            low, high = ends
+            to_middle = ("low", "high")
+        case _:
+            return None
+    middles = [s for s in loop.body if _middle(s, low, high) is not None]
+    if len(middles) != 1 or loop.body[0] is not middles[0]:
+        return None
+    mid = _middle(middles[0], low, high)
+    good = {f"{low} = {mid} + 1", f"{high} = {mid} - 1"}
+    good |= {f"{low if end == 'low' else high} = {mid}" for end in to_middle}
+    if [*stored(loop.body)].count(mid or "") != 1 or not _moves(loop.body[1:], (low, high), good):
+        return None
+    firsts = [first_value(low, before), first_value(high, before)]
+    known = [end for end in firsts if end is not None]
+    return Most(known) if len(known) == 2 else None
+
+
+def _apart(test: ast.expr) -> tuple[str, str] | None:
+    """The ends in ``hi - lo > 1``, ``hi - lo >= 2`` or ``lo + 1 < hi``."""
+    match test:
+        case (
+            ast.Compare(
+                left=ast.BinOp(left=ast.Name(id=high), op=ast.Sub(), right=ast.Name(id=low)),
+                ops=[ast.Gt()],
+                comparators=[ast.Constant(value=1)],
+            )
+            | ast.Compare(
+                left=ast.BinOp(left=ast.Name(id=high), op=ast.Sub(), right=ast.Name(id=low)),
+                ops=[ast.GtE()],
+                comparators=[ast.Constant(value=2)],
+            )
+            | ast.Compare(
+                left=ast.BinOp(left=ast.Name(id=low), op=ast.Add(), right=ast.Constant(value=1)),
+                ops=[ast.Lt()],
+                comparators=[ast.Name(id=high)],
+            )
+        ):
+            return low, high
+    return None
+
+
+def _middle(s: ast.stmt, low: str, high: str) -> str | None:
+    """The name of the middle that a statement finds."""
+    match s:
+        case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            text = ast.unparse(value)
+        case _:
+            return None
+    sums = (f"{low} + {high}", f"{high} + {low}")
+    halves = [f"({s}) // 2" for s in sums] + [f"{s} >> 1" for s in sums]
+    halves += [f"{low} + ({high} - {low}) // 2", f"{low} + ({high} - {low} >> 1)"]
+    return name if text in halves else None
+
+
+def _moves(statements: Sequence[ast.stmt], names: tuple[str, str], good: Collection[str]) -> bool:
+    """Whether every way through the statements leaves the loop, or moves an end in one of the ``good`` ways, and nothing
+    else does.
+    """
+    low, high = names
+    for n, s in enumerate(statements):
+        if isinstance(s, ast.Break | ast.Return):
+            return True
+        if isinstance(s, ast.Continue):
+            return False
+        if (isinstance(s, ast.If) and {low, high} & {*stored([s])}) or _leaves(s):
+            assert isinstance(s, ast.If)
+            rest = statements[n + 1 :]
+            return _moves([*s.body, *rest], names, good) and _moves([*s.orelse, *rest], names, good)
+        if {low, high} & {*stored([s])}:
+            return ast.unparse(s) in good and not {low, high} & {*stored(statements[n + 1 :])}
+    return False
+
+
+def _leaves(s: ast.stmt) -> bool:
+    return isinstance(s, ast.If) and any(
+        isinstance(n, ast.Break | ast.Return | ast.Continue) for n in ast.walk(s)
+    )

@@ -1,0 +1,127 @@
+"""``while`` loops whose counter is multiplied or divided by a constant, made into loops over its values.
+
+Before::
+
+    s = 1
+    while s < 16:
+        x[s] += x[s - 1]
+        s *= 2
+
+After::
+
+    s = 1
+    for s_at in (1, 2, 4, 8):
+        x[s_at] += x[s_at - 1]
+
+The values are found when the loop is read, since its ends may be captured sizes.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass
+
+MOST_VALUES = 64
+_STEPS: dict[type[ast.operator], tuple[Callable[[int, int], int], int]] = {
+    ast.Mult: (operator.mul, 2),
+    ast.LShift: (operator.lshift, 1),
+    ast.FloorDiv: (operator.floordiv, 2),
+    ast.RShift: (operator.rshift, 1),
+}
+"""What a step does, and the least constant by which it ends."""
+_TESTS: dict[type[ast.cmpop], Callable[[int, int], bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.NotEq: operator.ne,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """``while name <test> bound: …; name <step> by``."""
+
+    name: str
+    test: ast.cmpop
+    bound: ast.expr
+    step: ast.operator
+    by: int
+
+    def values(self, first: int, bound: int) -> list[int] | None:
+        """What the counter is in each iteration; None where these are more than `MOST_VALUES`."""
+        holds, (change, _) = _TESTS[type(self.test)], _STEPS[type(self.step)]
+        found: list[int] = []
+        while holds(first, bound):
+            if len(found) == MOST_VALUES:
+                return None
+            found.append(first)
+            first = change(first, self.by)
+        return found
+
+
+class Geometric(ast.Constant):
+    """What a loop runs over: the values of a counter from ``first`` on.
+
+    ``changed`` says to those who count assignments that the loop changes it. ``otherwise`` are the statements that do the same where these are not known, None where there are none; ``loop`` is
+    what the source says.
+    """
+
+    _fields = ("changed",)
+
+    def __init__(
+        self,
+        counter: Counter,
+        first: ast.expr,
+        loop: ast.While,
+        otherwise: list[ast.stmt] | None,
+    ) -> None:
+        super().__init__(0)
+        self.changed = ast.copy_location(ast.Name(counter.name, ast.Store()), loop.test)
+        self.counter = counter
+        self.first = first
+        self.loop = loop
+        self.otherwise = otherwise
+
+
+def counter_of(loop: ast.While) -> tuple[Counter, int] | None:
+    """The counter of such a loop, and the place in the body of what changes it; None of any other."""
+    names = {n.id for n in ast.walk(loop.test) if isinstance(n, ast.Name)}
+    steps = [(step, n) for n, s in enumerate(loop.body) if (step := _step(s)) is not None]
+    found = [(step, n) for step, n in steps if step[0] in names]
+    if len(found) != 1:
+        return None
+    ((step, place),) = found
+    if any(isinstance(n, ast.Break | ast.Continue) for n in ast.walk(loop)):
+        return None
+    counter = _tested(loop, step)
+    return None if counter is None else (counter, place)
+
+
+def _tested(loop: ast.While, step: tuple[str, ast.operator, int]) -> Counter | None:
+    name, op, by = step
+    match loop.test:
+        case ast.Name(id=left) if left == name:
+            zero = ast.copy_location(ast.Constant(0), loop.test)
+            return Counter(name, ast.NotEq(), zero, op, by)
+        case ast.Compare(left=ast.Name(id=left), ops=[test], comparators=[bound]) if left == name:
+            return Counter(name, test, bound, op, by) if type(test) in _TESTS else None
+    return None
+
+
+def _step(last: ast.stmt) -> tuple[str, ast.operator, int] | None:
+    """``s *= 2`` and ``s = s // 2``."""
+    match last:
+        case ast.AugAssign(target=ast.Name(id=name), op=op, value=ast.Constant(value=int() as by)):
+            pass
+        case ast.Assign(
+            targets=[ast.Name(id=name)],
+            value=ast.BinOp(left=ast.Name(id=left), op=op, right=ast.Constant(value=int() as by)),
+        ) if left == name:
+            pass
+        case _:
+            return None
+    known = _STEPS.get(type(op))
+    return (name, op, by) if known is not None and by >= known[1] else None

@@ -1,0 +1,73 @@
+"""Parts of ``while`` loops: their conditions, what their names are given in front of them, how often they run at most."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+
+class Most(ast.Constant):
+    """The most iterations of a loop: ``of`` is what is halved, or the two ends of a bisection.
+
+    ``is_gcd``: remainders are taken, of which Lamé's theorem counts the steps. ``is_positive``: the loop ends as soon as
+    the number is not above 0.
+    """
+
+    def __init__(
+        self, of: Sequence[ast.expr], *, is_gcd: bool = False, is_positive: bool = False
+    ) -> None:
+        super().__init__(0)
+        self.of = tuple(of)
+        self.is_gcd = is_gcd
+        self.is_positive = is_positive
+
+
+def split(test: ast.expr) -> tuple[ast.expr, ast.expr | None]:
+    """The first of the conditions that ``and`` joins, and the others."""
+    if not isinstance(test, ast.BoolOp) or not isinstance(test.op, ast.And):
+        return test, None
+    first, *rest = test.values
+    others = rest[0] if len(rest) == 1 else ast.copy_location(ast.BoolOp(ast.And(), rest), test)
+    return first, others
+
+
+def first_value(name: str, before: Sequence[ast.stmt]) -> ast.expr | None:
+    """What a name is assigned in front of a loop; None where that is not seen, or changed since."""
+    changed: set[str] = set()
+    for s in reversed(before):
+        match s:
+            case ast.Assign(targets=[ast.Name(id=known)], value=value) if known == name:
+                found: ast.expr | None = value
+            case ast.AnnAssign(target=ast.Name(id=known), value=ast.expr() as value) if (
+                known == name
+            ):
+                found = value
+            case ast.Assign(targets=[ast.Tuple(elts=goals)], value=ast.Tuple(elts=parts)):
+                pairs = [(g, p) for g, p in zip(goals, parts, strict=False) if _is_name(g, name)]
+                found = pairs[0][1] if pairs else None
+            case _:
+                found = None
+        now = {*stored([s])}
+        if found is not None:
+            read = {n.id for n in ast.walk(found) if isinstance(n, ast.Name)}
+            return None if read & (changed | now) else found
+        if name in now:
+            return None
+        changed |= now
+    return None
+
+
+def _is_name(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def stored(statements: Sequence[ast.stmt]) -> Iterator[str]:
+    """The names that statements assign, also elements of."""
+    for s in statements:
+        for n in ast.walk(s):
+            if isinstance(n, ast.Name | ast.Subscript) and isinstance(n.ctx, ast.Store):
+                base: ast.expr = n
+                while isinstance(base, ast.Subscript):
+                    base = base.value
+                if isinstance(base, ast.Name):
+                    yield base.id
