@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _WHERE = {
     "dsl.frontend.function_kernel": ("kernel",),
     "dsl.kernels.kernel": ("Kernel",),
-    "dsl.expressions.intrinsics": ("grid", "stmt", "select", "sqrt", "exp", "log", "tanh"),
+    "dsl.expressions.intrinsics": ("grid", "stmt", "select", "sqrt", "exp", "log", "tanh", "sin", "cos"),
     "dsl.schedules.schedule": ("Schedule", "ScheduleBuilder"),
     "dsl.errors.errors": (
         *("WeftError", "LanguageError", "ScheduleError", "IRError", "ToolError", "InputError"),

@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dsl.expressions.expr import (
+    TRANSCENDENTAL,
     Binary,
     BinaryOp,
     Cast,
@@ -36,10 +37,8 @@ from dsl.schedules.recurrence_steps import CriticalLast, Scan
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import PartialSums
 
-_INEXACT = (UnaryOp.EXP, UnaryOp.LOG, UnaryOp.TANH)
-_FACTOR = (
-    4  # roundings allowed for each term; exp, log and tanh differ by up to 4 between libraries
-)
+_INEXACT = TRANSCENDENTAL
+_FACTOR = 4  # roundings allowed for each term; exp, log, tanh, sin and cos differ by up to 4 between libraries
 _LARGEST = 1 << 20
 
 

@@ -244,7 +244,7 @@ def unary(op: UnaryOp, a: Raws, source: Exact, result: Exact, low: bool) -> Raws
             value = -1 - a
             if not (low and width_of(result) >= 64):
                 value = wrap(value, width_of(result), signed_of(result))
-        case UnaryOp.SQRT | UnaryOp.EXP | UnaryOp.LOG | UnaryOp.TANH:
+        case UnaryOp.SQRT | UnaryOp.EXP | UnaryOp.LOG | UnaryOp.TANH | UnaryOp.SIN | UnaryOp.COS:
             raise TypeError(f"{op.value} of an exact type")
         case _:
             assert_never(op)

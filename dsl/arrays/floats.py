@@ -98,12 +98,14 @@ FUNCTIONS: dict[UnaryOp, Callable[[float], float]] = {
     UnaryOp.EXP: _exp,
     UnaryOp.LOG: _log,
     UnaryOp.TANH: math.tanh,
+    UnaryOp.SIN: lambda x: math.sin(x) if math.isfinite(x) else math.nan,
+    UnaryOp.COS: lambda x: math.cos(x) if math.isfinite(x) else math.nan,
 }
 """The C library's functions of doubles, with C's results at the poles and outside the domain."""
 
 
 def unary(op: UnaryOp, x: FloatArray, dtype: FloatType) -> FloatArray:
-    """``op x``; exp, log and tanh are computed in float64 and rounded."""
+    """``op x``; exp, log, tanh, sin and cos are computed in float64 and rounded."""
     match op:
         case UnaryOp.NEG:
             return np.negative(x)

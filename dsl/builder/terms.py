@@ -28,6 +28,8 @@ _UNARY = {
     "exp": UnaryOp.EXP,
     "log": UnaryOp.LOG,
     "tanh": UnaryOp.TANH,
+    "sin": UnaryOp.SIN,
+    "cos": UnaryOp.COS,
 }
 
 

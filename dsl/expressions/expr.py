@@ -47,6 +47,12 @@ class UnaryOp(Enum):
     EXP = "exp"
     LOG = "log"
     TANH = "tanh"
+    SIN = "sin"
+    COS = "cos"
+
+
+TRANSCENDENTAL = (UnaryOp.EXP, UnaryOp.LOG, UnaryOp.TANH, UnaryOp.SIN, UnaryOp.COS)
+"""Functions of floats that no standard defines to the last bit."""
 
 
 class CompareOp(Enum):

@@ -51,9 +51,12 @@ sqrt = Intrinsic("sqrt", "weft.sqrt(x)")
 exp = Intrinsic("exp", "weft.exp(x)")
 log = Intrinsic("log", "weft.log(x)")
 tanh = Intrinsic("tanh", "weft.tanh(x)")
+sin = Intrinsic("sin", "weft.sin(x)")
+cos = Intrinsic("cos", "weft.cos(x)")
 
 INTRINSICS = {
-    i.name: i for i in (grid, stmt, select, minimum, maximum, absolute, sqrt, exp, log, tanh)
+    i.name: i
+    for i in (grid, stmt, select, minimum, maximum, absolute, sqrt, exp, log, tanh, sin, cos)
 }
 
 _PYTHON: dict[Callable[..., object], Intrinsic] = {
@@ -65,6 +68,8 @@ _PYTHON: dict[Callable[..., object], Intrinsic] = {
     math.exp: exp,
     math.log: log,
     math.tanh: tanh,
+    math.sin: sin,
+    math.cos: cos,
 }
 _NUMPY = {
     "minimum": minimum,
@@ -75,6 +80,8 @@ _NUMPY = {
     "exp": exp,
     "log": log,
     "tanh": tanh,
+    "sin": sin,
+    "cos": cos,
     "where": select,
 }
 

@@ -136,6 +136,8 @@ _FOLD_UNARY: dict[UnaryOp, Callable[..., Number]] = {
     UnaryOp.EXP: math.exp,
     UnaryOp.LOG: math.log,
     UnaryOp.TANH: math.tanh,
+    UnaryOp.SIN: math.sin,
+    UnaryOp.COS: math.cos,
 }
 
 

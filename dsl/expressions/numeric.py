@@ -244,7 +244,7 @@ def exact_unary(op: UnaryOp, a: int, result: Exact) -> int:
             return 1 - a
         case UnaryOp.INVERT:
             return wrap(~a, width_of(result), signed_of(result))
-        case UnaryOp.SQRT | UnaryOp.EXP | UnaryOp.LOG | UnaryOp.TANH:
+        case UnaryOp.SQRT | UnaryOp.EXP | UnaryOp.LOG | UnaryOp.TANH | UnaryOp.SIN | UnaryOp.COS:
             raise TypeError(f"{op.value} of an exact type")
         case _:
             assert_never(op)

@@ -164,7 +164,7 @@ def unary_type(op: UnaryOp, a: DType, span: Span | None = None) -> DType:
             if not isinstance(a, IntType | IndexType):
                 raise _not_for("~", (a,), span, "the bitwise operators are for integers")
             return plain(a)
-        case UnaryOp.SQRT | UnaryOp.EXP | UnaryOp.LOG | UnaryOp.TANH:
+        case UnaryOp.SQRT | UnaryOp.EXP | UnaryOp.LOG | UnaryOp.TANH | UnaryOp.SIN | UnaryOp.COS:
             if not isinstance(a, FloatType):
                 raise LanguageError(
                     "W126",

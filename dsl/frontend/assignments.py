@@ -79,11 +79,35 @@ def _pairs(ctx: Context, target: ast.expr, source: ast.expr) -> list[tuple[ast.e
     count = len(target.elts)
     if isinstance(source, ast.Call | ast.Attribute):
         source = _several(ctx, source)
+    elif (elements := _elements_of(ctx, source, count)) is not None:
+        source = elements
     if not isinstance(source, ast.Tuple | ast.List) or len(source.elts) != count:
         message = f"{count} targets are not assigned by {ctx.source.text(source)}"
         raise ctx.error("W107", message, target, f"write {count} values, as in a, b = b, a")
     every = zip(target.elts, source.elts, strict=True)
     return [pair for goal, part in every for pair in _pairs(ctx, goal, part)]
+
+
+def _elements_of(ctx: Context, source: ast.expr, count: int) -> ast.expr | None:
+    """``(x[0], x[1], x[2])`` of an array of three elements; None of all else."""
+    if not isinstance(source, ast.Name | ast.Subscript):
+        return None
+    part = part_of(ctx, view_of(ctx, source))
+    if part is None or part[1].shape != (count,):
+        return None
+    view, _ = part
+    base = ast.copy_location(ast.Name(view.array, ast.Load()), source)
+    ctx.given[base] = ctx.names.array(view.array)
+    elements: list[ast.expr] = []
+    for n in range(count):
+        places: list[ast.expr] = []
+        for place in view.placed((Affine.of(n),)):
+            node = ast.copy_location(ast.Constant(0), source)
+            ctx.given[node] = place
+            places.append(node)
+        key = ast.copy_location(ast.Tuple(places, ast.Load()), source)
+        elements.append(ast.copy_location(ast.Subscript(base, key, ast.Load()), source))
+    return ast.copy_location(ast.Tuple(elements, ast.Load()), source)
 
 
 def _bound(ctx: Context, target: ast.expr, source: ast.expr) -> bool:

@@ -14,13 +14,18 @@ from dsl.expressions.intrinsics import INTRINSICS, Intrinsic, intrinsic_of
 from dsl.expressions.numeric import convert
 from dsl.expressions.types import ArrayType, DType, FixedType
 from dsl.expressions.values import Value
+from dsl.frontend.arrays.expressions import ArrayExprs
 from dsl.frontend.arrays.numpy_calls import converted, named_operator
+from dsl.frontend.arrays.numpy_library import library_call
 from dsl.frontend.arrays.parts import part_of
 from dsl.frontend.arrays.slices import view_of
 from dsl.frontend.arrays.totals import total
 from dsl.frontend.capture import describe, dtype_of, is_number, numpy_type
 from dsl.frontend.context import Context
+from dsl.frontend.function_calls import call_function
+from dsl.frontend.functions import function_of
 from dsl.frontend.inlining import call_value
+from dsl.frontend.number_calls import number_call
 from dsl.frontend.operands import as_value, value
 from dsl.frontend.reductions import is_reduction, reduction
 from dsl.frontend.syntax.unsupported import CALLS
@@ -33,6 +38,8 @@ _UNARY = {
     "exp": UnaryOp.EXP,
     "log": UnaryOp.LOG,
     "tanh": UnaryOp.TANH,
+    "sin": UnaryOp.SIN,
+    "cos": UnaryOp.COS,
 }
 _CONVERT: dict[str, Callable[..., Value]] = {"int": int, "float": float, "bool": bool}
 _EXTREMA = {"min": BinaryOp.MIN, "max": BinaryOp.MAX}
@@ -40,14 +47,20 @@ _EXTREMA = {"min": BinaryOp.MIN, "max": BinaryOp.MAX}
 
 def call(ctx: Context, node: ast.Call) -> object:
     """The value of a call."""
-    of_loops = total(ctx, node)
-    if of_loops is not None:
-        found = ctx.ahead.known[node] = ctx.evaluate(of_loops)
+    number = number_call(ctx, node)
+    if number is not None:
+        return number
+    of_arrays = total(ctx, node) or library_call(ArrayExprs(ctx, node), node)
+    if of_arrays is not None:
+        found = ctx.ahead.known[node] = ctx.evaluate(of_arrays)
         return found
     function = _callee(ctx, node.func)
     dtype = dtype_of(function) or numpy_type(function)
     if dtype is not None:
         return _cast(ctx, dtype, node)
+    helper = function_of(ctx, function)
+    if helper is not None:
+        return call_function(ctx, helper, node)
     if isinstance(function, Kernel):
         if function.results:
             return call_value(ctx, function, node)

@@ -60,7 +60,9 @@ class Context:
     that no condition decides on; ``evaluator`` says what expressions stand for
     (see `dsl.frontend.evaluate`), ``reader`` gives the nodes of a statement. ``flags`` are the names of the scalars that tell of a ``break``,
     of loops that are not read yet. ``given`` is what expressions stand for that the front end made,
-    ``converted`` the types that elements of tables are converted to. ``inferred`` are the types
+    ``converted`` the types that elements of tables are converted to. ``expanding`` are the functions whose expressions are
+    being read, ``helper`` makes kernels of others (see `dsl.frontend.functions`), ``expand`` says what their calls are of arrays, ``rewritten`` are
+    calls of NumPy by those of functions in the language, ``plain_functions`` are nested ones whose text is prepared. ``inferred`` are the types
     of locals that are found by reading on.
     """
 
@@ -77,6 +79,11 @@ class Context:
     ahead: Ahead = field(default_factory=Ahead)
     given: dict[ast.expr, object] = field(default_factory=dict)
     converted: dict[ast.expr, DType] = field(default_factory=dict)
+    expanding: list[ast.AST] = field(default_factory=list)
+    helper: Callable[..., Kernel] | None = None
+    expand: Callable[[Context, object, ast.Call], ast.expr | None] | None = None
+    rewritten: dict[ast.expr, ast.Call] = field(default_factory=dict)
+    plain_functions: list[ast.AST] = field(default_factory=list)
 
     @property
     def source(self) -> FunctionSource:

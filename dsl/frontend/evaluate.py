@@ -27,6 +27,7 @@ from dsl.frontend.arrays.totals import total
 from dsl.frontend.calls import call
 from dsl.frontend.capture import MISSING, describe, is_number
 from dsl.frontend.context import Context
+from dsl.frontend.functions import nested
 from dsl.frontend.operands import as_value, bounded, value
 from dsl.frontend.scope import LoopName
 from dsl.frontend.syntax.loop_parts import Most
@@ -161,6 +162,9 @@ def _name(ctx: Context, node: ast.Name) -> object:
     number = ctx.names.constant(node.id)
     if number is not None:
         return number
+    function = nested(ctx, node.id)
+    if function is not None:
+        return function
     environment = ctx.request.environment
     if node.id not in ctx.bound:
         captured = environment.lookup(node.id)
@@ -257,7 +261,7 @@ def membership(ctx: Context, node: ast.Compare) -> ast.expr | None:
 def comparisons(ctx: Context, node: ast.Compare) -> list[CompareOp]:
     """The operators of a comparison; ``in`` and ``is`` are refused, and so are strings."""
     for operand in (node.left, *node.comparators):
-        if isinstance(operand, ast.Constant | ast.Name) and isinstance(evaluate(ctx, operand), str):
+        if isinstance(operand, ast.Constant | ast.Name) and isinstance(ctx.evaluate(operand), str):
             raise ctx.error(
                 "W113",
                 f"{ctx.source.text(operand)} is a string, not a value",
@@ -317,6 +321,6 @@ def _both(ctx: Context, op: Any, a: Value, b: Value, node: ast.expr) -> Value:
 def _select(ctx: Context, node: ast.IfExp) -> object:
     cond = tested(ctx, node.test)
     if is_number(cond):
-        return evaluate(ctx, node.body if cond else node.orelse)
+        return ctx.evaluate(node.body if cond else node.orelse)
     then, orelse = (as_value(ctx, n, ctx.evaluate_maybe(n)) for n in (node.body, node.orelse))
     return values.select(cond, then, orelse, ctx.span(node))

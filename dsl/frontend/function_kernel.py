@@ -105,6 +105,11 @@ class FunctionKernel(Kernel):
                 and id(callee.function) not in seen
             ):
                 found |= callee._captured(seen)
+            if (
+                isinstance(callee, types.FunctionType)
+                and callee.__globals__ is self.function.__globals__
+            ):
+                found |= _names_of(callee, seen)
         return found
 
     def _with(self, values: Mapping[str, object]) -> Self:
@@ -159,6 +164,21 @@ class FunctionKernel(Kernel):
     def is_same(self, other: Kernel) -> bool:
         """See `Kernel.is_same`."""
         return isinstance(other, FunctionKernel) and other.function is self.function
+
+
+def _names_of(function: types.FunctionType, seen: set[int]) -> frozenset[str]:
+    """The names that a function without a decorator, and those of its module that it calls, read from outside."""
+    seen.add(id(function))
+    found = frozenset(function.__code__.co_names)
+    for name in found:
+        callee = function.__globals__.get(name)
+        if (
+            isinstance(callee, types.FunctionType)
+            and callee.__globals__ is function.__globals__
+            and id(callee) not in seen
+        ):
+            found |= _names_of(callee, seen)
+    return found
 
 
 @overload

@@ -63,9 +63,10 @@ class Inferred:
             self.noted, self.places, self.derived = {}, {}, {}
             try:
                 program = read()
-            except LanguageError:
+            except LanguageError as error:
                 if not self._changed():
-                    self._check()
+                    if error.code.startswith("W12"):  # types: it may be that of such a local
+                        self._check()
                     raise
                 continue
             if not self._changed():

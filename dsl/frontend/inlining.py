@@ -39,9 +39,12 @@ def call_kernel(ctx: Context, node: ast.Call) -> tuple[Node, ...] | None:
         LanguageError: W150 to W154, or what is wrong in the callee, with a note on the call.
     """
     callee = ctx.evaluate(node.func)
-    if not isinstance(callee, Kernel):
-        return None
-    program = _program(ctx, callee, node)
+    return kernel_nodes(ctx, callee, node) if isinstance(callee, Kernel) else None
+
+
+def kernel_nodes(ctx: Context, callee: Kernel, node: ast.Call) -> tuple[Node, ...]:
+    """The statements of a call of that kernel; see `call_kernel`."""
+    program = program_of(ctx, callee, node)
     return _Call(ctx, program, node, callee).nodes()
 
 
@@ -54,7 +57,7 @@ def call_value(
         LanguageError: W150 to W154 as of `call_kernel`; W153 where what it does would not be done when
             Python does it.
     """
-    call = _Call(ctx, _program(ctx, callee, node), node, callee)
+    call = _Call(ctx, program_of(ctx, callee, node), node, callee)
     nodes = call.nodes()
     written = {s.target.array for n in nodes for s in statements_in(n)} - {
         a.name for a in ctx.names.locals[call.first :]
@@ -69,7 +72,12 @@ def call_value(
     return result
 
 
-def _program(ctx: Context, callee: Kernel, node: ast.Call) -> Program:
+def program_of(ctx: Context, callee: Kernel, node: ast.Call) -> Program:
+    """The program of a kernel that is called, at the sizes of the caller.
+
+    Raises:
+        LanguageError: W152 it is a recursion, W108 calls are nested too deeply, or what is wrong in the callee.
+    """
     building = ctx.request.building
     if any(callee.is_same(k) for k in building):
         path = " -> ".join(k.name for k in (*building, callee))

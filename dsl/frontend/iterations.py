@@ -29,6 +29,7 @@ from dsl.frontend.arrays.parts import type_of, within
 from dsl.frontend.arrays.slices import view_of
 from dsl.frontend.capture import is_number
 from dsl.frontend.context import Context
+from dsl.frontend.operands import float_of_arguments
 from dsl.programs.inline import Slice, View
 from dsl.programs.program import Array
 
@@ -130,6 +131,14 @@ class _Iteration:
             return
         view = view_of(ctx, of) if not isinstance(of, ast.Call) else None
         array = ctx.names.array(view.array) if view is not None else None
+        table = None if isinstance(of, ast.Call) or array is not None else ctx.evaluate(of)
+        if (isinstance(table, (tuple, list)) or hasattr(table, "__array__")) and len(table):  # type: ignore[arg-type]
+            entry: ast.expr = self._at(ast.Subscript(of, self._known(place), ast.Load()))
+            dtype = float_of_arguments(ctx)
+            if isinstance(plain(table[0]), float) and dtype is not None:  # type: ignore[index]
+                entry = self._at(ast.Call(self._known(dtype), [entry], []))
+            yield target, entry, len(table)  # type: ignore[arg-type]
+            return
         if view is None or not isinstance(array, Array):
             text = ctx.source.text(of)
             raise self._refused(

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Expr
+from dsl.expressions.types import DType, FloatType
 from dsl.expressions.values import MAX_BITS, Value
 from dsl.frontend.capture import describe, is_dtype
 from dsl.frontend.context import Context
@@ -58,3 +59,10 @@ def bounded(ctx: Context, found: object, node: ast.expr) -> object:
     if isinstance(found, int) and found.bit_length() > MAX_BITS:
         raise ctx.error("W108", f"this number has more than {MAX_BITS} bits", node)
     return found
+
+
+def float_of_arguments(ctx: Context) -> DType | None:
+    """The float type of the kernel's arguments, if they have one."""
+    arguments = (ctx.names.array(name) for name in ctx.names.arguments)
+    kinds = {a.dtype for a in arguments if a is not None and isinstance(a.dtype, FloatType)}
+    return kinds.pop() if len(kinds) == 1 else None

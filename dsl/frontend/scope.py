@@ -97,6 +97,10 @@ class Names:
                 return scope.constants[name]
         return None
 
+    def constants(self) -> dict[str, object]:
+        """What every name stands for that is no array and no loop variable."""
+        return {name: found for s in self._scopes for name, found in s.constants.items()}
+
     def bind(self, name: str, number: object) -> None:
         """Let a name stand for a number in the innermost scope."""
         self._scopes[-1].constants[name] = number

@@ -13,11 +13,14 @@ from dsl.frontend.assignments import assign, augmented
 from dsl.frontend.conditions import DataCond, condition
 from dsl.frontend.context import Ahead, Context
 from dsl.frontend.declare import check_name, declare_annotated
+from dsl.frontend.function_calls import function_statement
+from dsl.frontend.functions import function_of
 from dsl.frontend.if_conversion import converted
 from dsl.frontend.inlining import call_kernel
 from dsl.frontend.iterations import Copies, plain_loop
 from dsl.frontend.loops import headers, interval
 from dsl.frontend.scope import LoopName
+from dsl.frontend.syntax.functions import only_expression
 from dsl.frontend.syntax.geometric import Geometric
 from dsl.frontend.syntax.jumps import (
     Flags,
@@ -91,9 +94,27 @@ def _of(ctx: Context, node: ast.stmt, name: str | None) -> tuple[Node, ...]:
             return _expression(ctx, node)
         case ast.Pass():
             return ()
+        case ast.Delete(targets=targets) if all(isinstance(t, ast.Name) for t in targets):
+            return ()  # a local ends with its loop anyway
+        case ast.Assert():
+            return _assertion(ctx, node)
         case _:
             what, instead = STATEMENTS.get(type(node), ("this statement", "see the language"))
             raise ctx.error("W104", f"{what} is not supported in a kernel", node, instead)
+
+
+def _assertion(ctx: Context, node: ast.Assert) -> tuple[Node, ...]:
+    """``assert N % 4 == 0``: of constants, checked when the kernel is compiled."""
+    cond = condition(ctx, node.test)
+    if cond is True:
+        return ()
+    if cond is False:
+        message = f"this assertion does not hold: {ctx.source.text(node.test)}"
+        raise ctx.error(
+            "W104", message, node, "it is of constants, and is checked before anything runs"
+        )
+    what, instead = STATEMENTS[ast.Assert]
+    raise ctx.error("W104", f"{what} is not supported in a kernel", node, instead)
 
 
 def _assigned(ctx: Context, node: ast.Assign | ast.AugAssign, name: str | None) -> tuple[Node, ...]:
@@ -239,6 +260,9 @@ def _expression(ctx: Context, node: ast.Expr) -> tuple[Node, ...]:
         nodes = call_kernel(ctx, expr)
         if nodes is not None:
             return nodes
+        function = function_of(ctx, ctx.evaluate(expr.func))
+        if function is not None and only_expression(function.node) is None:
+            return function_statement(ctx, function, expr)
     ctx.evaluate(expr)
     message = "this statement has no effect"
     raise ctx.error("W104", message, node, "assign the value to an element or a scalar")

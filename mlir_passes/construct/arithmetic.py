@@ -53,6 +53,8 @@ _FLOAT_UNARY = {
     UnaryOp.EXP: "math.exp",
     UnaryOp.LOG: "math.log",
     UnaryOp.TANH: "math.tanh",
+    UnaryOp.SIN: "math.sin",
+    UnaryOp.COS: "math.cos",
 }
 _INT_BINARY = {
     BinaryOp.ADD: "arith.addi",
@@ -216,7 +218,9 @@ class Arithmetic(ABC, Generic[V]):
                 return self._op("arith.subi", [zero, self._widened(x, dtype)], dtype)
             case UnaryOp.ABS:
                 return self._absolute(x, dtype)
-            case UnaryOp.SQRT | UnaryOp.EXP | UnaryOp.LOG | UnaryOp.TANH:
+            case (
+                UnaryOp.SQRT | UnaryOp.EXP | UnaryOp.LOG | UnaryOp.TANH | UnaryOp.SIN | UnaryOp.COS
+            ):
                 raise TypeError(f"{op.value} of {dtype}")
             case _:
                 assert_never(op)

@@ -22,7 +22,7 @@ _FLOAT_OPS = frozenset(
     f"{dialect}.{name}"
     for dialect, names in (
         ("arith", "addf subf mulf divf negf cmpf"),
-        ("math", "absf sqrt exp log tanh"),
+        ("math", "absf sqrt exp log tanh sin cos"),
     )
     for name in names.split()
 )

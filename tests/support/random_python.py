@@ -52,6 +52,21 @@ def both(p: i32, q: i32) -> tuple[i32, i32]:
 def scaled(v: i32, by: i32 = 3, *, more: i32 = 1) -> i32:
     return v * by + more
 
+def clipped(v, low=-9, high=99):
+    return min(max(v, low), high)
+
+def weighed(t, n):
+    if n == 0:
+        return t[0]
+    v = weighed(t, n - 1) & 127
+    return v + t[n] * n
+
+def split_up(v, by):
+    q = v // by
+    if q > 50:
+        q = 50
+    return q, v % by
+
 @weft.kernel
 def mixed(t: i32[4]) -> i32:
     s: i32 = 0
@@ -83,6 +98,12 @@ class Writer:
         self._line(1, "t = [0] * 4")
         self._line(1, "u = np.zeros(8, np.int32)")
         self._line(1, f"row = m[{self._rng.randint(0, 2)}]")
+        self._line(1, "twice = lambda p, q=1: p * 2 - q")
+        self._line(1, "def near(p):")
+        self._line(2, "r = p & 7")
+        self._line(2, "if r > 4:")
+        self._line(3, "r = 8 - r")
+        self._line(2, f"return r{self._pick('', ' * 3', ' + 1')}")
         self._line(1, f"part = {self._pick('w[2:6]', 'w[::2]', 'u[1:5]')}")
         self._block(1, self._rng.randint(2, 4), in_loop=False)
         self._line(1, "y[:4] ^= t")
@@ -115,6 +136,8 @@ class Writer:
                 self._if(depth, in_loop=in_loop)
             elif kind < 0.58 and depth < 4:
                 self._while(depth)
+            elif kind < 0.61 and depth < 4:
+                self._stages(depth)
             elif kind < 0.64 and depth < 4:
                 self._match(depth, in_loop=in_loop)
             else:
@@ -154,6 +177,34 @@ class Writer:
         self._line(depth + 1, f"{n} {'+=' if up else '-='} {self._pick('1', '2')}")
         if self._rng.random() < 0.5:
             self._line(depth, f"c = {n} + 1")
+
+    def _stages(self, depth: int) -> None:
+        """Loops as long as the stage around them says."""
+        s, i, h = self._name("s"), self._name("i"), self._name("h")
+        kind = self._rng.randint(0, 3)
+        if kind == 0:
+            self._line(depth, f"for {s} in range({self._pick('3', '2', '2, -1, -1', '0')}):")
+            self._line(depth + 1, f"for {i} in range(1 << {s}):")
+            target = f"y[{i} + (1 << {s}) - 1]"
+        elif kind == 1:
+            self._line(depth, f"for {s} in range(3):")
+            self._line(depth + 1, f"{h} = 2 ** {s}")
+            self._line(depth + 1, f"for {i} in range(0, 8, 2 * {h}):")
+            target = f"y[{i} + {h}]"
+        elif kind == 2:
+            self._line(depth, f"{h} = {self._pick('1', '2')}")
+            self._line(depth, f"while {h} < 8:")
+            self._line(depth + 1, f"for {i} in range(8 - {h}):")
+            target = f"y[{i} + {h}]"
+        else:
+            self._line(depth, f"{h} = 4")
+            self._line(depth, f"while {h} >= {self._pick('1', '2')}:")
+            self._line(depth + 1, f"for {i} in range({h}):")
+            target = f"y[{i} + {h}]"
+        self._line(depth + 2, f"{target} = ({self._expr(1)} + {i}) & 1023")
+        if kind >= 2:
+            self._line(depth + 1, f"{h} {'*=' if kind == 2 else '//='} 2")
+            self._line(depth, f"c = {h} + 1")
 
     def _match(self, depth: int, *, in_loop: bool) -> None:
         v = self._name("v")
@@ -219,6 +270,11 @@ class Writer:
             "w[:] = (w + w[0]) & 63",
             f"w[:] = ({self._array()}) & 63",
             "u[:4] = t",
+            f"a, b = split_up(({e}) & 511, {self._pick('3', '7', '10')})",
+            f"y[y {self._pick('> 9', '& 1 == 1', '<= 3')}] {self._pick('= 9', '^= 3', '= x[1] & 7')}",
+            f"u[:] = {self._numpy()} & 1023",
+            f"t[:] = {self._pick('x[[3, 0, 7, 1]]', 'x[1:5]', 'np.sort(row)', 'np.flip(t)')} & 63",
+            f"if (d := ({e}) & 31) > 7: c = d",
             f"y += {self._pick('x', '1', 'w')}",
             f"seen = {self._pick('True', 'False')}",
             f"if {self._condition()}: seen = True",
@@ -236,6 +292,23 @@ class Writer:
             f"abs({p}) - {p}.min()",
             f"np.clip({p}, -20, 20)",
             f"{p} * 2",
+        )
+
+    def _numpy(self) -> str:
+        """Eight elements that functions of NumPy make."""
+        p = self._pick("x", "z", "w", "(x + z)")
+        return self._pick(
+            f"np.roll({p}, {self._rng.randint(-9, 9)})",
+            f"np.cumsum({p})",
+            f"np.flip({p})",
+            f"(np.arange(8) * {p})",
+            f"np.pad({self._pick('row', 'x[2:6]')}, (3, 1))",
+            f"np.convolve({p}, {self._pick('z[:3]', 'row')}, 'same')",
+            "np.outer(row[:2], x[:4]).reshape(8)",
+            "np.sort(z)",
+            f"np.clip(np.concatenate((row, t)), -5, {self._rng.randint(5, 90)})",
+            "(m[:2] + row[None, :]).ravel()",
+            f"twice({p}, q=3)",
         )
 
     def _index(self) -> str:
@@ -276,6 +349,18 @@ class Writer:
             f"abs({p})",
             f"sign({p})",
             f"scaled({p} & 31{self._pick('', f', {q} & 7', ', more=5')})",
+            f"clipped({p}, high={self._rng.randint(0, 60)})",
+            f"twice({p})",
+            f"near({p})",
+            f"weighed({self._pick('row', 'x')}, {self._rng.randint(0, 3)})",
+            f"(({p}) & 255).bit_count()",
+            f"bin({p}).count('1')",
+            f"(({p}) & 1023).bit_length()",
+            f"np.argmax({self._pick('x', 'z', 'row', 'abs(w)')})",
+            f"{self._pick('x', 'w')}.argmin()",
+            f"np.count_nonzero({self._pick('x > 3', 'z', 'm')})",
+            f"{self._pick('x', 'z')}[{self._pick('x', 'z')} > {self._rng.randint(0, 30)}].sum()",
+            "np.einsum('i,ji->', row, m)",
             f"ROM[({p}) & 63]",
             f"GRID[({p}) & 7, ({q}) % 12]",
             "(x @ z)",

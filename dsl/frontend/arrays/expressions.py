@@ -8,17 +8,27 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from dsl.expressions.affine import Affine
 from dsl.expressions.intrinsics import intrinsic_of
+from dsl.frontend.arrays.numpy_arrays import NOT_ELEMENTWISE, masked, numpy_array, picked
+from dsl.frontend.arrays.numpy_library import library_call
 from dsl.frontend.arrays.parts import part_of, type_of
+from dsl.frontend.arrays.shapes import (
+    ArrayExpr,
+    At,
+    Shape,
+    broadcast,
+    numpy_name,
+    operands_of,
+    replaced,
+    spread,
+)
 from dsl.frontend.arrays.slices import view_of
-from dsl.frontend.arrays.tables import CapturedPart, captured_part, is_captured
+from dsl.frontend.arrays.tables import CapturedPart, captured_part, is_captured, is_of_module
 from dsl.frontend.capture import dtype_of, numpy_type
 from dsl.frontend.context import Context
 from dsl.frontend.results import is_array
@@ -27,8 +37,6 @@ from dsl.programs.inline import Slice, View
 from dsl.programs.program import Array
 
 Placed = TypeVar("Placed", bound=ast.AST)
-Shape = tuple[int, ...]
-At = Callable[[Sequence[Affine]], ast.expr]
 
 REDUCTIONS = {
     "sum": builtins.sum,
@@ -42,25 +50,6 @@ REDUCTIONS = {
 _OF_ONE = (len, sum, any, all)
 PRODUCTS = ("dot", "matmul", "inner", "vdot")
 _ELEMENTWISE = (ast.UnaryOp, ast.Compare, ast.IfExp, ast.BoolOp, ast.BinOp)
-
-
-@dataclass(frozen=True, slots=True)
-class ArrayExpr:
-    """An expression of arrays: its shape, and its element at subscripts, as many as it has dimensions.
-
-    ``own`` are the parts of arrays of which each element reads the element in its own place.
-    """
-
-    shape: Shape
-    at: At
-    own: tuple[View, ...] = ()
-
-
-def numpy_name(function: object) -> str:
-    """The name of a function of NumPy, else an empty one."""
-    name = getattr(function, "__name__", "")
-    numpy = sys.modules.get("numpy")
-    return name if numpy is not None and function is getattr(numpy, name, None) else ""
 
 
 @dataclass(slots=True)
@@ -88,6 +77,8 @@ class ArrayExprs:
         if (table := captured_part(self.ctx, node)) is not None:
             return ArrayExpr(table.shape, lambda at: self._entry(table, at))
         match node:
+            case ast.Subscript() if (found := picked(self, node)) is not None:
+                return found
             case ast.Attribute(value=inside, attr="T"):
                 return self._transposed(self.of(inside))
             case ast.BinOp(left=left, op=ast.MatMult(), right=right):
@@ -100,7 +91,7 @@ class ArrayExprs:
 
     def _elementwise(self, node: ast.expr, given: Sequence[ast.expr] = ()) -> ArrayExpr | None:
         """An operator of elements; ``given`` are arguments that are passed as they are."""
-        operands = [part for part in _operands(node) if part not in given]
+        operands = [part for part in operands_of(node) if part not in given]
         parts = {part: found for part in operands if (found := self.of(part)) is not None}
         if not parts:
             return None
@@ -113,7 +104,7 @@ class ArrayExprs:
 
         def at(places: Sequence[Affine]) -> ast.expr:
             new = {part: spread(found, places) for part, found in parts.items()}
-            return _replaced(node, {**new, **{part: self.settled(part) for part in others}})
+            return replaced(node, {**new, **{part: self.settled(part) for part in others}})
 
         return ArrayExpr(shape, at, own)
 
@@ -124,7 +115,7 @@ class ArrayExprs:
                 self.scalars[node] = self.given(self.ctx.evaluate(node))
             return self.scalars[node]
         if isinstance(node, ast.BinOp | ast.UnaryOp):
-            return _replaced(node, {part: self.settled(part) for part in _operands(node)})
+            return replaced(node, {part: self.settled(part) for part in operands_of(node)})
         return node
 
     def note(self, node: ast.expr) -> None:
@@ -132,7 +123,7 @@ class ArrayExprs:
         if self._is_total(node):
             self.hoisted.add(node)
         elif isinstance(node, ast.BinOp | ast.UnaryOp):
-            for part in _operands(node):
+            for part in operands_of(node):
                 self.note(part)
 
     def is_method(self, node: ast.Call) -> bool:
@@ -168,11 +159,22 @@ class ArrayExprs:
 
     def _call(self, node: ast.Call) -> ArrayExpr | None:
         method = method_of(self.ctx, node)
-        if method is not None:
+        if method is None and library_call(self, node) is not None:
+            node = self.ctx.rewritten[node]
+        elif method is not None:
             assert isinstance(node.func, ast.Attribute)
             return self._named(method, node.func.value, node.args, node)
+        if (known := numpy_array(self, node)) is not None:
+            return known
+        if isinstance(node.func, ast.Attribute) and not is_of_module(self.ctx, node.func):
+            return None  # a method of a number
         function = self.ctx.evaluate(node.func)
+        expand = self.ctx.expand
+        if expand is not None and (inside := expand(self.ctx, function, node)) is not None:
+            return self.of(inside)
         name = numpy_name(function)
+        if name in NOT_ELEMENTWISE:
+            return None
         if name in (*REDUCTIONS, "mean", "transpose", *PRODUCTS, "copy") and node.args:
             return self._named(name, node.args[0], node.args[1:], node)
         if function in _OF_ONE or (function in (min, max) and len(node.args) == 1):
@@ -184,8 +186,8 @@ class ArrayExprs:
             formal = function.program.arguments
             whole = [n for a, n in zip(formal, node.args, strict=False) if a.shape]
             return self._elementwise(node, whole) if len(whole) < len(node.args) else None
-        known = intrinsic_of(function) or dtype_of(function) or numpy_type(function) or name
-        return self._elementwise(node) if known or function in (int, float, bool) else None
+        is_known = intrinsic_of(function) or dtype_of(function) or numpy_type(function) or name
+        return self._elementwise(node) if is_known or function in (int, float, bool) else None
 
     def _whole(self, array: Array) -> ArrayExpr:
         view = View(array.name, tuple(Slice(Affine(), n) for n in array.shape))
@@ -195,6 +197,8 @@ class ArrayExprs:
         self, name: str, of: ast.expr, args: Sequence[ast.expr], node: ast.Call
     ) -> ArrayExpr | None:
         """A method of an array, or the function of NumPy of that name."""
+        if masked(self, of) is not None:
+            return None
         array = self.of(of)
         if array is None:
             return None
@@ -342,43 +346,6 @@ class ArrayExprs:
         return sum(self.refers_to(n, array) for n in inside)
 
 
-def spread(found: ArrayExpr, at: Sequence[Affine]) -> ast.expr:
-    """The element of an array that is repeated where it has one element, or no such dimension."""
-    mine = at[len(at) - len(found.shape) :]
-    pairs = zip(mine, found.shape, strict=True)
-    return found.at([Affine() if extent == 1 else place for place, extent in pairs])
-
-
-def broadcast(a: Shape, b: Shape) -> Shape | None:
-    """The shape that both are repeated to, as in NumPy; None where they do not go together."""
-    rank = max(len(a), len(b))
-    pairs = zip((1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b, strict=True)
-    found = []
-    for m, n in pairs:
-        if m != n and 1 not in (m, n):
-            return None
-        found.append(max(m, n))
-    return tuple(found)
-
-
-def _replaced(node: ast.expr, new: Mapping[ast.expr, ast.expr]) -> ast.expr:
-    """The node with other operands."""
-
-    def of(part: object) -> object:
-        return new.get(part, part) if isinstance(part, ast.expr) else part
-
-    made = copy.copy(node)
-    for name, held in ast.iter_fields(node):
-        setattr(made, name, [of(p) for p in held] if isinstance(held, list) else of(held))
-    return made
-
-
-def _operands(node: ast.expr) -> list[ast.expr]:
-    if isinstance(node, ast.Call):
-        return node.args
-    return [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
-
-
 def _results(kernel: Kernel) -> Sequence[Array]:
     """The arrays that a kernel's results are assigned to."""
     arguments = kernel.program.arguments if kernel.results else ()
@@ -391,4 +358,8 @@ def method_of(ctx: Context, node: ast.Call) -> str | None:
     if not isinstance(func, ast.Attribute) or is_captured(ctx, func.value):
         return None
     known = (*REDUCTIONS, "mean", "transpose", "copy", "astype", *PRODUCTS)
-    return func.attr if func.attr in known and ArrayExprs(ctx, node).of(func.value) else None
+    if func.attr not in known:
+        return None
+    exprs = ArrayExprs(ctx, node)
+    is_of_arrays = masked(exprs, func.value) is not None or exprs.of(func.value) is not None
+    return func.attr if is_of_arrays else None

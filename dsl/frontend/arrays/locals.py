@@ -26,7 +26,8 @@ from dsl.errors.errors import Span
 from dsl.expressions.affine import Affine
 from dsl.expressions.types import DType, IndexType, IntType
 from dsl.expressions.values import Value
-from dsl.frontend.arrays.expressions import ArrayExprs, At, Shape, method_of, numpy_name
+from dsl.frontend.arrays.expressions import ArrayExprs, method_of
+from dsl.frontend.arrays.shapes import At, Shape, numpy_name
 from dsl.frontend.arrays.slices import view_of
 from dsl.frontend.capture import dtype_of, numpy_type
 from dsl.frontend.context import Ahead, Context

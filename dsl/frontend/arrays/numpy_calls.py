@@ -11,7 +11,7 @@ from dsl.expressions.affine import Affine
 from dsl.expressions.expr import BinaryOp, CompareOp, Expr
 from dsl.expressions.types import DType, FixedType, FloatType, IntType, f32
 from dsl.expressions.values import Value
-from dsl.frontend.arrays.expressions import numpy_name
+from dsl.frontend.arrays.shapes import numpy_name
 from dsl.frontend.context import Context
 from dsl.frontend.operands import value
 

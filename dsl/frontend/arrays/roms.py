@@ -20,10 +20,11 @@ from dsl.expressions.elements import element, is_subscript
 from dsl.expressions.expr import Gather, Load
 from dsl.expressions.literals import literal_type
 from dsl.expressions.result_types import common_type
-from dsl.expressions.types import DType, FloatType, IndexType, IntType, boolean
+from dsl.expressions.types import DType, IndexType, IntType, boolean
 from dsl.expressions.values import Value, plain
 from dsl.frontend.capture import numpy_type
 from dsl.frontend.context import Context
+from dsl.frontend.operands import float_of_arguments
 from dsl.programs.names import NAME
 
 MAX_WORDS = 1 << 18
@@ -96,7 +97,7 @@ def _type(ctx: Context, data: Any, table: object, node: ast.Subscript) -> DType:
     elif data.dtype != object and data.dtype != np.float64:
         found = numpy_type(data.dtype.type)
     elif data.dtype != object or any(isinstance(plain(x), float) for x in data.reshape(-1)):
-        found = _float(ctx)
+        found = float_of_arguments(ctx)
     else:
         found = _narrowest(data)
     if found is None:
@@ -113,13 +114,6 @@ def _type(ctx: Context, data: Any, table: object, node: ast.Subscript) -> DType:
         )
         raise ctx.error("W165", message, node, "split it into two tables")
     return found
-
-
-def _float(ctx: Context) -> DType | None:
-    """The float type of the kernel's arguments, if they have one."""
-    arguments = (ctx.names.array(name) for name in ctx.names.arguments)
-    kinds = {a.dtype for a in arguments if a is not None and isinstance(a.dtype, FloatType)}
-    return kinds.pop() if len(kinds) == 1 else None
 
 
 def _narrowest(data: Any) -> DType:

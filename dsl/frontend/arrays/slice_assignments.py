@@ -20,8 +20,10 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from dsl.expressions.affine import Affine
-from dsl.frontend.arrays.expressions import ArrayExprs, broadcast, spread
+from dsl.frontend.arrays.expressions import ArrayExprs
+from dsl.frontend.arrays.numpy_arrays import masked
 from dsl.frontend.arrays.parts import type_of
+from dsl.frontend.arrays.shapes import broadcast, spread
 from dsl.frontend.arrays.slices import view_of
 from dsl.frontend.context import Context
 from dsl.programs.inline import Slice, View
@@ -43,6 +45,7 @@ def element_loops(ctx: Context, node: ast.stmt) -> tuple[ast.stmt, ...] | None:
             pass
         case _:
             return None
+    node, target, value, op = _chosen(ctx, node, (target, value, op))
     target = _whole(target)
     view = view_of(ctx, target)
     array = ctx.names.array(view.array) if view is not None else None
@@ -50,6 +53,25 @@ def element_loops(ctx: Context, node: ast.stmt) -> tuple[ast.stmt, ...] | None:
         return None
     shape = type_of(view, array).shape
     return _Elements(ctx, node, view, ArrayExprs(ctx, node), shape).statements(array, value, op)
+
+
+Parts = tuple[ast.Subscript | ast.Name, ast.expr, ast.operator | None]
+
+
+def _chosen(
+    ctx: Context, node: ast.Assign | ast.AugAssign, parts: Parts
+) -> tuple[ast.stmt, ast.Subscript | ast.Name, ast.expr, ast.operator | None]:
+    """``y[y > 9] = 9`` as ``y[:] = 9 if y > 9 else y``, of each element; all else as it is."""
+    target, value, op = parts
+    exprs = ArrayExprs(ctx, node)
+    found = masked(exprs, target) if isinstance(target, ast.Subscript) else None
+    if found is None:
+        return node, target, value, op
+    array, mask = found
+    if op is not None:
+        value = exprs.at(ast.BinOp(array, op, value))
+    whole = exprs.at(ast.Subscript(array, exprs.at(ast.Slice()), ast.Store()))
+    return node, whole, exprs.at(ast.IfExp(mask, value, array)), None
 
 
 def _whole(target: ast.Subscript | ast.Name) -> ast.Subscript | ast.Name:

@@ -24,6 +24,8 @@ from dsl.expressions.values import Value, plain
 from dsl.frontend.capture import is_number
 from dsl.frontend.context import Context
 from dsl.frontend.operands import value
+from dsl.programs.inline import View
+from dsl.programs.program import Array
 
 MAX_ENTRIES = 64
 """A choice among as many takes one LUT of six inputs for each bit of an entry, as a memory of them does."""
@@ -211,4 +213,14 @@ def is_captured(ctx: Context, node: ast.expr) -> bool:
     """Whether it is a name from outside, such as ``np``, and no array of the kernel."""
     if not isinstance(node, ast.Name):
         return False
+    if node in ctx.given:
+        return not isinstance(ctx.given[node], Array | View | Affine | Expr)
     return ctx.names.find(node.id) is None and ctx.names.constant(node.id) is None
+
+
+def is_of_module(ctx: Context, node: ast.Attribute) -> bool:
+    """Whether what it is an attribute of is a name from outside, or an attribute of one: ``np.sum``, not ``x.sum``."""
+    root: ast.expr = node.value
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    return is_captured(ctx, root)

@@ -6,14 +6,10 @@ import ast
 from collections.abc import Sequence
 
 from dsl.expressions.affine import Affine
-from dsl.frontend.arrays.expressions import (
-    PRODUCTS,
-    REDUCTIONS,
-    ArrayExpr,
-    ArrayExprs,
-    method_of,
-    numpy_name,
-)
+from dsl.frontend.arrays.einsum import einsum_total
+from dsl.frontend.arrays.expressions import PRODUCTS, REDUCTIONS, ArrayExprs, method_of
+from dsl.frontend.arrays.numpy_arrays import masked
+from dsl.frontend.arrays.shapes import ArrayExpr, numpy_name
 from dsl.frontend.context import Context
 
 _PYTHON = (sum, min, max, any, all)
@@ -34,6 +30,10 @@ def total(ctx: Context, node: ast.expr) -> ast.expr | None:
         case ast.Call(args=[of, *rest]):
             function = ctx.evaluate(node.func)
             name = numpy_name(function)
+            if name == "einsum":
+                return einsum_total(exprs, node)
+            if name == "count_nonzero":
+                return _counted(exprs, of)
             if name in (*REDUCTIONS, "mean", *PRODUCTS):
                 return _named(exprs, name, of, rest, node)
             if (
@@ -50,6 +50,8 @@ def _named(
 ) -> ast.expr | None:
     if name in PRODUCTS:
         return _product(exprs, of, rest[0], node) if rest else None
+    if (parts := masked(exprs, of)) is not None and name == "sum":
+        of = exprs.at(ast.IfExp(parts[1], parts[0], exprs.given(0)))
     array = exprs.of(of)
     if array is None or name not in (*REDUCTIONS, "mean"):
         return None
@@ -61,6 +63,19 @@ def _named(
     for extent in array.shape:
         count *= extent
     return exprs.at(ast.BinOp(_all(exprs, "sum", array), ast.Div(), exprs.given(count)))
+
+
+def _counted(exprs: ArrayExprs, of: ast.expr) -> ast.expr | None:
+    """How many elements are not zero."""
+    array = exprs.of(of)
+    if array is None:
+        return None
+    held = array
+
+    def term(at: Sequence[Affine]) -> ast.expr:
+        return exprs.at(ast.IfExp(held.at(at), exprs.given(1), exprs.given(0)))
+
+    return exprs.total("sum", array.shape, term)
 
 
 def _all(exprs: ArrayExprs, name: str, array: ArrayExpr) -> ast.expr:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dsl.errors.errors import LanguageError
 from dsl.frontend.syntax.comprehensions import with_own_names
 from dsl.frontend.syntax.matches import Matches
+from dsl.frontend.syntax.walrus import without_walrus
 from dsl.frontend.syntax.whiles import Whiles
 
 Refused = Callable[[str, ast.stmt, str], LanguageError]
@@ -31,6 +32,7 @@ def made_plain(node: ast.FunctionDef, refused: Refused) -> None:
         taken.add(name)
         return name
 
+    node.body = without_walrus(node.body)
     with_own_names(node, unique)
     node.body = Matches(unique, refused).block(node.body)
     node.body = Whiles(node, unique).block(node.body)

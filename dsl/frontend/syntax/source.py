@@ -6,11 +6,12 @@ import ast
 import linecache
 import types
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from dsl.errors.errors import LanguageError, Span
 from dsl.expressions.nesting import admit
+from dsl.frontend.syntax.functions import Definition, taken_out
 from dsl.frontend.syntax.plain_python import made_plain
 
 
@@ -19,7 +20,8 @@ class FunctionSource:
     """A function's definition as it stands in its file.
 
     ``bound`` are the names that the function itself binds: arguments, loop variables, locals;
-    ``arrays`` those of them that are no loop variables; ``captured`` what it reads from outside.
+    ``arrays`` those of them that are no loop variables; ``captured`` what it reads from outside; ``functions`` those that
+    are defined in it.
     """
 
     file: str
@@ -28,6 +30,7 @@ class FunctionSource:
     bound: frozenset[str] = frozenset()
     arrays: frozenset[str] = frozenset()
     captured: frozenset[str] = frozenset()
+    functions: Mapping[str, Definition] = field(default_factory=dict)
 
     def span(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> Span:
         """The place of a node; of an argument its name alone."""
@@ -113,13 +116,21 @@ def function_source(function: types.FunctionType, lines: list[str]) -> FunctionS
             "again",
         )
     source = FunctionSource(file, lines, node)
-    _surveyed(source)  # what is nested too deeply is refused before anything walks it
+    surveyed(source)  # what is nested too deeply is refused before anything walks it
 
     def refused(message: str, where: ast.stmt, instead: str) -> LanguageError:
         return LanguageError("W104", message, span=source.span(where), help=instead)
 
+    functions = taken_out(node)
     made_plain(node, refused)
-    return _surveyed(source)
+    inside = [surveyed(source)]
+    inside += [
+        surveyed(replace(source, node=f))
+        for f in functions.values()
+        if isinstance(f, ast.FunctionDef)
+    ]
+    captured = frozenset().union(*(s.captured for s in inside))
+    return replace(inside[0], functions=functions, captured=captured)
 
 
 def file_lines(function: types.FunctionType) -> list[str]:
@@ -146,7 +157,7 @@ def _definition(module: ast.Module, code: types.CodeType) -> ast.FunctionDef | N
     return None
 
 
-def _surveyed(source: FunctionSource) -> FunctionSource:
+def surveyed(source: FunctionSource) -> FunctionSource:
     """Collect the names; refuse what would exhaust the stack of a recursive walk, without one."""
     node = source.node
     bound = {a.arg for a in arguments_of(node.args)}
@@ -170,7 +181,12 @@ def _surveyed(source: FunctionSource) -> FunctionSource:
                 depth += 1
                 stack += [(child, depth) for child in ast.iter_child_nodes(part)]
     names = (bound, bound - loops, read - bound)
-    return FunctionSource(source.file, source.lines, node, *map(frozenset, names))
+    return replace(
+        source,
+        bound=frozenset(names[0]),
+        arrays=frozenset(names[1]),
+        captured=frozenset(names[2]),
+    )
 
 
 def _loop_variables(node: ast.For | ast.comprehension) -> Iterator[str]:

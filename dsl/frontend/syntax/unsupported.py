@@ -19,12 +19,18 @@ STATEMENTS: dict[type[ast.stmt], Advice] = {
         "'return' with a value, of a kernel without a result,",
         "say its type, as in def k(x: f32) -> f32:, or write to an array argument",
     ),
-    ast.FunctionDef: ("a nested function", "define another @weft.kernel outside and call it"),
+    ast.FunctionDef: (
+        "this nested function",
+        "one without a decorator, whose name nothing else has, may be called",
+    ),
     ast.AsyncFunctionDef: ("a nested function", "define another @weft.kernel outside and call it"),
     ast.ClassDef: ("a class", "keep arrays and scalars only in a kernel"),
     ast.Try: ("'try'", "hardware raises nothing: compute a flag and select with 'a if c else b'"),
     ast.Raise: ("'raise'", "hardware raises nothing: write a flag to an array argument"),
-    ast.Assert: ("'assert'", "check the inputs before the kernel is called"),
+    ast.Assert: (
+        "'assert' of data or loop variables",
+        "hardware cannot stop: check the inputs before the kernel is called; assertions of constants are checked",
+    ),
     ast.Delete: ("'del'", "a local ends with the loop body in which it is declared"),
     ast.Import: ("'import'", "import outside of the kernel"),
     ast.ImportFrom: ("'import'", "import outside of the kernel"),
@@ -35,7 +41,7 @@ STATEMENTS: dict[type[ast.stmt], Advice] = {
 }
 
 EXPRESSIONS: dict[type[ast.expr], Advice] = {
-    ast.Lambda: ("a lambda", "write the expression where it is used"),
+    ast.Lambda: ("a lambda here", "give it a name of its own: f = lambda x: x + 1"),
     ast.ListComp: ("a list comprehension", _LOOPS),
     ast.SetComp: ("a set comprehension", _LOOPS),
     ast.DictComp: ("a dict comprehension", _LOOPS),
@@ -49,12 +55,12 @@ EXPRESSIONS: dict[type[ast.expr], Advice] = {
     ast.YieldFrom: ("'yield'", "write the results to an array argument"),
     ast.JoinedStr: ("a string", "a kernel computes numbers only"),
     ast.Starred: ("'*'", "write the arguments one by one"),
-    ast.NamedExpr: ("':='", "assign in a statement of its own"),
+    ast.NamedExpr: ("':=' that a condition decides on", "assign in a statement of its own"),
     ast.Slice: ("a slice", "write a loop over the elements"),
 }
 
 CALLS: dict[str, str] = {
-    "print": "a kernel has no output but its array arguments",
+    "print": "a kernel has no output but its array arguments: write what you want to see into one",
     "pow": "write x ** 2",
     "round": "cast to the type that rounds as you want, e.g. weft.fixed[16, 8, 'rnd'](x)",
     "int": "cast to a type of the language, e.g. weft.i32(x)",

@@ -1,0 +1,114 @@
+"""Functions of NumPy in the language itself: they are read for the arrays that they are called with, never executed.
+
+Integers are summed in 32 bits, or in as many as one term has, where the result is kept in an array or a local.
+"""
+
+from __future__ import annotations
+
+# ruff: noqa: ANN001, ANN201
+# mypy: ignore-errors
+import numpy as np
+
+
+def cumsum(x):
+    """The sums of all elements up to each."""
+    y = [0] * len(x)
+    total = 0
+    for i in range(len(x)):
+        total += x[i]
+        y[i] = total
+    return y
+
+
+def argmax(x):
+    """The place of the first largest element."""
+    place = 0
+    best = x[0]
+    for i in range(1, len(x)):
+        if x[i] > best:
+            best = x[i]
+            place = i
+    return place
+
+
+def argmin(x):
+    """The place of the first least element."""
+    place = 0
+    best = x[0]
+    for i in range(1, len(x)):
+        if x[i] < best:
+            best = x[i]
+            place = i
+    return place
+
+
+def sort(x):
+    """In ascending order, by odd-even transposition: the exchanges of a pass are of pairs of their own."""
+    y = np.empty(len(x), x.dtype)
+    for i in range(len(x)):
+        y[i] = x[i]
+    for p in range(len(x)):
+        for i in range(p % 2, len(x) - 1, 2):
+            low = min(y[i], y[i + 1])
+            high = max(y[i], y[i + 1])
+            y[i] = low
+            y[i + 1] = high
+    return y
+
+
+def pad(x, before, after, value):
+    """With constants in front and behind."""
+    y = np.full(before + len(x) + after, value, x.dtype)
+    for i in range(len(x)):
+        y[before + i] = x[i]
+    return y
+
+
+def concatenate(a, b):
+    """One behind the other."""
+    y = np.empty(len(a) + len(b), a.dtype)
+    for i in range(len(a)):
+        y[i] = a[i]
+    for i in range(len(b)):
+        y[len(a) + i] = b[i]
+    return y
+
+
+def convolve_full(a, v):
+    """Wherever they overlap."""
+    y = [0] * (len(a) + len(v) - 1)
+    for n in range(len(a) + len(v) - 1):
+        y[n] = sum(a[k] * v[n - k] for k in range(max(0, n - len(v) + 1), min(len(a), n + 1)))
+    return y
+
+
+def convolve_valid(a, v):
+    """Where they overlap completely; ``v`` is not the longer one."""
+    y = [0] * (len(a) - len(v) + 1)
+    for n in range(len(a) - len(v) + 1):
+        y[n] = sum(a[n + len(v) - 1 - k] * v[k] for k in range(len(v)))
+    return y
+
+
+def convolve_same(a, v):
+    """As many elements as ``a`` has, which is not the shorter one."""
+    y = [0] * len(a)
+    first = (len(v) - 1) // 2
+    for n in range(len(a)):
+        y[n] = sum(
+            a[k] * v[n + first - k]
+            for k in range(max(0, n + first - len(v) + 1), min(len(a), n + first + 1))
+        )
+    return y
+
+
+def var(x):
+    """The mean of squared distances from the mean."""
+    m = x.mean()
+    return ((x - m) * (x - m)).mean()
+
+
+def std(x):
+    """The root of the variance."""
+    m = x.mean()
+    return np.sqrt(((x - m) * (x - m)).mean())

@@ -1,0 +1,359 @@
+"""Arrays of NumPy whose elements are expressions of elements: ``np.roll``, ``np.outer``, ``reshape``, ``x[p]``, ``x[:, None]``.
+
+A part at subscripts that are an array is a gather; one at truth values, a mask, has no constant length, and is summed or
+assigned only (`masked`).
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import math
+from collections.abc import Sequence
+
+from dsl.errors.errors import LanguageError
+from dsl.expressions.affine import Affine
+from dsl.expressions.types import boolean
+from dsl.frontend.arrays.einsum import einsum
+from dsl.frontend.arrays.parts import part_of
+from dsl.frontend.arrays.shapes import ArrayExpr, Exprs, Shape, numpy_name
+from dsl.frontend.arrays.slices import view_of
+from dsl.frontend.arrays.tables import is_of_module
+from dsl.frontend.capture import is_number
+
+NOT_ELEMENTWISE = frozenset(
+    [
+        "arange",
+        "outer",
+        "diff",
+        "roll",
+        "flip",
+        "ravel",
+        "reshape",
+        "einsum",
+        "array",
+        "asarray",
+        "cumsum",
+        "cumprod",
+        "argmax",
+        "argmin",
+        "sort",
+        "argsort",
+        "pad",
+        "convolve",
+        "correlate",
+        "concatenate",
+        "hstack",
+        "vstack",
+        "stack",
+        "var",
+        "std",
+        "cov",
+        "median",
+        "percentile",
+        "unique",
+        "histogram",
+        "bincount",
+        "cross",
+        "kron",
+        "trace",
+        "tensordot",
+        "linspace",
+        "meshgrid",
+        "repeat",
+        "tile",
+        "count_nonzero",
+        "searchsorted",
+        "nonzero",
+        "where_",
+        "prod",
+        "fft",
+        "ptp",
+        "average",
+    ]
+)
+"""Functions of NumPy of which an element is none of the elements in its place."""
+_METHODS = ("reshape", "ravel", "flatten", "clip")
+
+
+def numpy_array(exprs: Exprs, node: ast.Call) -> ArrayExpr | None:
+    """The array that such a function or method makes; None of all others.
+
+    Raises:
+        LanguageError: W142 shapes that do not fit, W144 what is no constant.
+    """
+    func = node.func
+    if isinstance(func, ast.Attribute) and func.attr in _METHODS:
+        array = exprs.of(func.value)
+        if array is not None:
+            return _method(exprs, func.attr, array, node)
+    if isinstance(func, ast.Attribute) and not is_of_module(exprs.ctx, func):
+        return None
+    name = numpy_name(exprs.ctx.evaluate(func))
+    match name:
+        case "arange":
+            return _arange(exprs, node)
+        case "einsum":
+            return einsum(exprs, node)
+        case "array" | "asarray":
+            return _array(exprs, node)
+        case "outer" | "diff" | "roll" | "flip" | "ravel" | "reshape" if node.args:
+            array = exprs.of(node.args[0])
+            return None if array is None else _of_array(exprs, name, array, node)
+    return None
+
+
+def _method(exprs: Exprs, name: str, array: ArrayExpr, node: ast.Call) -> ArrayExpr:
+    if name == "clip":
+
+        def clipped(at: Sequence[Affine]) -> ast.expr:
+            import numpy as np
+
+            function = exprs.given(np.clip, ast.Name("clip", ast.Load()))
+            return exprs.at(ast.Call(function, [array.at(at), *node.args], []))
+
+        return ArrayExpr(array.shape, clipped, array.own)
+    return _reshaped(exprs, array, node.args if name == "reshape" else None, node)
+
+
+def _of_array(exprs: Exprs, name: str, array: ArrayExpr, node: ast.Call) -> ArrayExpr | None:
+    rest = node.args[1:]
+    if name in ("ravel", "reshape"):
+        return _reshaped(exprs, array, rest if name == "reshape" else None, node)
+    if name == "outer":
+        return _outer(exprs, array, node)
+    if name == "diff":
+        return _diff(exprs, array, node)
+    axis = _axis(exprs, array, node, rest[1:] if name == "roll" else rest)
+    if axis is None and len(array.shape) > 1:
+        raise _refused(exprs, node, "say the axis: axis=0")
+    d = axis or 0
+    extent = array.shape[d]
+    if name == "flip":
+        return ArrayExpr(
+            array.shape, lambda at: array.at([*at[:d], extent - 1 - at[d], *at[d + 1 :]])
+        )
+    shift = _constant(exprs, node, rest[0]) if rest else 0
+
+    def rolled(at: Sequence[Affine]) -> ast.expr:
+        return array.at([*at[:d], (at[d] + (-shift) % extent) % extent, *at[d + 1 :]])
+
+    return ArrayExpr(array.shape, rolled)
+
+
+def _outer(exprs: Exprs, a: ArrayExpr, node: ast.Call) -> ArrayExpr:
+    b = exprs.of(node.args[1]) if len(node.args) == 2 else None
+    if b is None or len(a.shape) != 1 or len(b.shape) != 1:
+        raise _refused(exprs, node, "its operands are two arrays of one dimension")
+    second = b
+
+    def at(places: Sequence[Affine]) -> ast.expr:
+        i, j = places
+        return exprs.at(ast.BinOp(a.at([i]), ast.Mult(), second.at([j])))
+
+    return ArrayExpr((*a.shape, *b.shape), at)
+
+
+def _diff(exprs: Exprs, array: ArrayExpr, node: ast.Call) -> ArrayExpr:
+    if len(node.args) != 1 or node.keywords or array.shape[-1] < 2:
+        raise _refused(exprs, node, "write x[1:] - x[:-1]")
+
+    def at(places: Sequence[Affine]) -> ast.expr:
+        *first, last = places
+        high, low = array.at([*first, last + 1]), array.at([*first, last])
+        return exprs.at(ast.BinOp(high, ast.Sub(), low))
+
+    return ArrayExpr((*array.shape[:-1], array.shape[-1] - 1), at)
+
+
+def _arange(exprs: Exprs, node: ast.Call) -> ArrayExpr:
+    bounds = [_constant(exprs, node, a) for a in node.args]
+    of = range(*bounds) if 1 <= len(bounds) <= 3 and 0 not in bounds[2:] else range(0)
+    if not of or any(k.arg != "dtype" for k in node.keywords):
+        raise _refused(exprs, node, "it has a constant number of elements: np.arange(8)")
+    return ArrayExpr((len(of),), lambda at: exprs.given(at[0] * of.step + of.start))
+
+
+def _reshaped(
+    exprs: Exprs, array: ArrayExpr, args: Sequence[ast.expr] | None, node: ast.Call
+) -> ArrayExpr:
+    """The same elements in another shape, the last dimension fastest."""
+    size = math.prod(array.shape)
+    shape: Shape = (size,)
+    if args is not None:
+        nodes = args[0].elts if len(args) == 1 and isinstance(args[0], ast.Tuple) else args
+        extents = [_constant(exprs, node, n) for n in nodes]
+        open_ = extents.count(-1)
+        known = math.prod(n for n in extents if n != -1)
+        if open_ == 1 and known > 0 and size % known == 0:
+            extents = [size // known if n == -1 else n for n in extents]
+        if open_ > 1 or math.prod(extents) != size or min(extents, default=0) < 1 or node.keywords:
+            raise _refused(exprs, node, f"it has {size} elements, of the shape {array.shape}")
+        shape = tuple(extents)
+
+    def at(places: Sequence[Affine]) -> ast.expr:
+        flat = Affine()
+        for place, extent in zip(places, shape, strict=True):
+            flat = flat * extent + place
+        found: list[Affine] = []
+        for extent in reversed(array.shape[1:]):
+            found.insert(0, flat % extent)
+            flat = flat // extent
+        return array.at([flat, *found])
+
+    return ArrayExpr(shape, at)
+
+
+def _array(exprs: Exprs, node: ast.Call) -> ArrayExpr | None:
+    """``np.array(TABLE)`` of a captured list, or of an array: a copy."""
+    if len(node.args) != 1 or isinstance(node.args[0], ast.List | ast.ListComp):
+        return None
+    found = exprs.of(node.args[0])
+    if found is None:
+        table = exprs.ctx.evaluate(node.args[0])
+        found = of_list(exprs, table, node.args[0])
+    if found is None:
+        return None
+    cast = next((k.value for k in node.keywords if k.arg == "dtype"), None)
+    made = found
+    if cast is None:
+        return ArrayExpr(made.shape, made.at)
+    return ArrayExpr(made.shape, lambda at: exprs.at(ast.Call(cast, [made.at(at)], [])))
+
+
+def of_list(exprs: Exprs, table: object, node: ast.expr) -> ArrayExpr | None:
+    """A captured list or tuple of numbers, or of rows of them."""
+    shape: list[int] = []
+    inside = table
+    while isinstance(inside, list | tuple) and inside:
+        shape.append(len(inside))
+        inside = inside[0]
+    if not shape or not is_number(inside):
+        return None
+
+    def at(places: Sequence[Affine]) -> ast.expr:
+        made = node
+        for place in places:
+            made = exprs.at(ast.Subscript(made, exprs.given(place), ast.Load()))
+        return made
+
+    return ArrayExpr(tuple(shape), at)
+
+
+# ---------------------------------------------------------------------------------- subscripts
+
+
+def picked(exprs: Exprs, node: ast.expr) -> ArrayExpr | None:
+    """``x[:, None]``, with new dimensions, and ``x[p]`` at subscripts that are an array; None of all others.
+
+    Raises:
+        LanguageError: W142 a mask.
+    """
+    assert isinstance(node, ast.Subscript)
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    if any(_is_new(exprs, p) for p in parts):
+        return _with_new(exprs, node, parts)
+    if len(parts) != 1 or isinstance(parts[0], ast.Slice | ast.Constant):
+        return None
+    view = view_of(exprs.ctx, node.value) if isinstance(node.value, ast.Name) else None
+    whole = part_of(exprs.ctx, view)
+    places = exprs.of(parts[0]) or _listed(exprs, parts[0])
+    if whole is None or places is None:
+        return None
+    if is_mask(exprs, parts[0]):
+        text = exprs.ctx.source.text(node)
+        message = f"{text} are the elements where a condition holds, which are not a known number"
+        instead = "sum them, or write np.where(condition, x, 0), or a loop with 'if'"
+        raise exprs.ctx.error("W142", message, node, instead)
+    if len(whole[1].shape) != 1:
+        raise _refused(exprs, node, "write the loop over the subscripts")
+    found, base = places, node.value
+
+    def at(k: Sequence[Affine]) -> ast.expr:
+        return exprs.at(ast.Subscript(base, found.at(k), ast.Load()))
+
+    return ArrayExpr(places.shape, at)
+
+
+def _listed(exprs: Exprs, node: ast.expr) -> ArrayExpr | None:
+    """The subscripts in a captured list, or in one that is written there."""
+    if isinstance(node, ast.Name):
+        return of_list(exprs, exprs.ctx.evaluate(node), node)
+    if not isinstance(node, ast.List):
+        return None
+    numbers = [exprs.ctx.evaluate(n) for n in node.elts]
+    return of_list(exprs, numbers, exprs.given(numbers, ast.Name("list", ast.Load())))
+
+
+def _is_new(exprs: Exprs, part: ast.expr) -> bool:
+    if isinstance(part, ast.Constant):
+        return part.value is None
+    return isinstance(part, ast.Attribute) and part.attr == "newaxis"
+
+
+def _with_new(exprs: Exprs, node: ast.Subscript, parts: Sequence[ast.expr]) -> ArrayExpr | None:
+    kept = [p for p in parts if not _is_new(exprs, p)]
+    inside: ast.expr = node.value
+    if kept:
+        key = kept[0] if len(kept) == 1 else exprs.at(ast.Tuple(kept, ast.Load()))
+        inside = exprs.at(ast.Subscript(node.value, key, ast.Load()))
+    array = exprs.of(inside)
+    if array is None:
+        return None
+    own = iter(array.shape)
+    marks = [p for p in parts if _is_new(exprs, p) or isinstance(p, ast.Slice)]
+    shape = [1 if _is_new(exprs, p) else next(own) for p in marks] + [*own]
+    is_own = [not _is_new(exprs, p) for p in marks]
+    is_own += [True] * (len(shape) - len(is_own))
+    found = array
+
+    def at(places: Sequence[Affine]) -> ast.expr:
+        return found.at([*itertools.compress(places, is_own)])
+
+    return ArrayExpr(tuple(shape), at)
+
+
+def is_mask(exprs: Exprs, node: ast.expr) -> bool:
+    """Whether the elements of an expression of arrays are truth values."""
+    match node:
+        case ast.Compare() | ast.BoolOp():
+            return True
+        case ast.UnaryOp(op=ast.Not() | ast.Invert(), operand=inside):
+            return is_mask(exprs, inside)
+        case ast.BinOp(left=left, op=ast.BitAnd() | ast.BitOr() | ast.BitXor(), right=right):
+            return is_mask(exprs, left) and is_mask(exprs, right)
+        case ast.Name():
+            part = part_of(exprs.ctx, exprs.ctx.evaluate(node))
+            return part is not None and part[1].dtype == boolean
+    return False
+
+
+def masked(exprs: Exprs, node: ast.expr) -> tuple[ast.expr, ast.expr] | None:
+    """The array and the mask of ``x[x > 3]``; None of all else."""
+    if not isinstance(node, ast.Subscript) or isinstance(node.slice, ast.Tuple | ast.Slice):
+        return None
+    if not is_mask(exprs, node.slice) or exprs.of(node.slice) is None:
+        return None
+    return (node.value, node.slice) if exprs.of(node.value) is not None else None
+
+
+def _axis(exprs: Exprs, array: ArrayExpr, node: ast.Call, args: Sequence[ast.expr]) -> int | None:
+    given = next((k.value for k in node.keywords if k.arg == "axis"), args[0] if args else None)
+    if given is None:
+        return None
+    axis = _constant(exprs, node, given)
+    if not -len(array.shape) <= axis < len(array.shape):
+        raise _refused(exprs, node, f"the axis is 0 to {len(array.shape) - 1}")
+    return axis % len(array.shape)
+
+
+def _constant(exprs: Exprs, node: ast.Call, part: ast.expr) -> int:
+    found = exprs.ctx.evaluate(part)
+    if type(found) is not int:
+        raise _refused(exprs, node, f"{exprs.ctx.source.text(part)} is no integer constant")
+    return found
+
+
+def _refused(exprs: Exprs, node: ast.expr, instead: str) -> LanguageError:
+    message = f"{exprs.ctx.source.text(node)} is no array of a kernel"
+    return exprs.ctx.error("W142", message, node, instead)

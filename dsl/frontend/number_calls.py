@@ -1,0 +1,108 @@
+"""Functions of Python on one number: ``math.floor``, ``math.ceil``, ``round``, ``bin(x).count("1")``, ``x.bit_length()``."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import math
+
+from dsl.expressions import typing, values
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import BinaryOp, CompareOp, Expr, UnaryOp
+from dsl.expressions.types import FloatType, IntType, boolean
+from dsl.expressions.values import Value
+from dsl.frontend.context import Context
+from dsl.frontend.operands import value
+
+_INTEGER = IntType(32)
+MAX_BITS = 128
+
+
+def number_call(ctx: Context, node: ast.Call) -> Value | None:
+    """The value of such a call of data; None of all others."""
+    func = node.func
+    match node:
+        case ast.Call(
+            func=ast.Attribute(value=ast.Call(func=called, args=[of]), attr="count"),
+            args=[ast.Constant(value="1")],
+        ) if isinstance(called, ast.Name) and _function(ctx, called) is builtins.bin:
+            return _bits(ctx, of, node, is_length=False)
+        case ast.Call(func=ast.Attribute(value=of, attr="bit_count" | "bit_length"), args=[]):
+            assert isinstance(func, ast.Attribute)
+            return _bits(ctx, of, node, is_length=func.attr == "bit_length")
+        case ast.Call(args=[of], keywords=[]) if isinstance(func, ast.Name | ast.Attribute):
+            return _rounded(ctx, _function(ctx, func), of, node)
+    return None
+
+
+def _function(ctx: Context, node: ast.Name | ast.Attribute) -> object:
+    """What is called, where that is a name from outside; None of a method."""
+    if isinstance(node, ast.Name):
+        return ctx.request.environment.lookup(node.id) if node.id not in ctx.bound else None
+    if isinstance(node.value, ast.Name) and node.value.id not in ctx.bound:
+        return getattr(ctx.request.environment.lookup(node.value.id), node.attr, None)
+    return None
+
+
+def _bits(ctx: Context, of: ast.expr, node: ast.Call, *, is_length: bool) -> Value | None:
+    """How many bits of the absolute value are one, or how many it has."""
+    found = value(ctx, of)
+    span = ctx.span(node)
+    if isinstance(found, bool | int):
+        return int(found).bit_length() if is_length else int(found).bit_count()
+    if isinstance(found, Affine):
+        found = values.cast(_INTEGER, found, span)
+    if not isinstance(found, Expr):
+        return None
+    dtype = typing.settled(found, span).dtype
+    if not isinstance(dtype, IntType) or dtype.width > MAX_BITS:
+        return None
+    size = values.unary(UnaryOp.ABS, found, span) if dtype.signed else found
+    terms: list[Value] = []
+    for n in range(dtype.width):
+        if is_length:
+            terms.append(values.compare(CompareOp.GE, size, 1 << n, span))
+            continue
+        bit = values.binary(BinaryOp.AND, values.binary(BinaryOp.SHR, size, n, span), 1, span)
+        terms.append(values.cast(boolean, bit, span))
+    while len(terms) > 1:
+        pairs = zip(terms[::2], terms[1::2], strict=False)
+        added = [values.binary(BinaryOp.ADD, a, b, span) for a, b in pairs]
+        terms = added + (terms[-1:] if len(terms) % 2 else [])
+    return terms[0]
+
+
+def _rounded(ctx: Context, function: object, of: ast.expr, node: ast.Call) -> Value | None:
+    """``math.floor``, ``math.ceil``, ``math.trunc`` and ``round``: a float as an ``i32``, as ``int`` makes it."""
+    if function not in (math.floor, math.ceil, math.trunc, builtins.round):
+        return None
+    found = value(ctx, of)
+    span = ctx.span(node)
+    if isinstance(found, int | float):
+        return int(function(found))
+    if isinstance(found, Affine) or isinstance(found.dtype, IntType):
+        return found
+    dtype = typing.settled(found, span).dtype
+    if not isinstance(dtype, FloatType):
+        return None
+    cut = values.cast(_INTEGER, found, span)
+    if function is math.trunc:
+        return cut
+    if function is math.ceil:
+        above = values.compare(CompareOp.LT, values.cast(dtype, cut, span), found, span)
+        return values.cast(_INTEGER, values.binary(BinaryOp.ADD, cut, above, span), span)
+    below = values.compare(CompareOp.GT, values.cast(dtype, cut, span), found, span)
+    floor = values.cast(_INTEGER, values.binary(BinaryOp.SUB, cut, below, span), span)
+    if function is math.floor:
+        return floor
+    return _nearest(found, floor, dtype, ctx, node)
+
+
+def _nearest(found: Value, floor: Value, dtype: FloatType, ctx: Context, node: ast.Call) -> Value:
+    """Rounded to the nearest, of two to the even one: the rest above ``floor`` is computed exactly where it decides."""
+    span = ctx.span(node)
+    rest = values.binary(BinaryOp.SUB, found, values.cast(dtype, floor, span), span)
+    odd = values.cast(boolean, values.binary(BinaryOp.AND, floor, 1, span), span)
+    tie = values.logical("and", values.compare(CompareOp.EQ, rest, 0.5, span), odd, span)
+    up = values.logical("or", values.compare(CompareOp.GT, rest, 0.5, span), tie, span)
+    return values.cast(_INTEGER, values.binary(BinaryOp.ADD, floor, up, span), span)

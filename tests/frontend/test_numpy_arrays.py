@@ -1,0 +1,92 @@
+"""Functions of NumPy and of Python that change places, count, sort and round: what they compute."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from tests.frontend.conftest import Load
+
+HEAD = (
+    "import math\nIDX = [3, 1, 0, 2]\nH = np.array([1, 2, 3])\nTABLE = [[1, 2], [3, 4]]\n\n"
+    "@weft.kernel\ndef k(x: i16[8], m: i8[4, 2], f: f32[8], y: i32[8], z: i32[4], w: i32[4, 2]):\n    "
+)
+BODIES = {
+    "moved": "y[:] = np.roll(x, -3) + np.flip(x) + np.roll(x, 11)\nw[:] = np.roll(m, 1, axis=0) - np.flip(m, axis=1)",
+    "sums": "y[:] = np.cumsum(x * 2)\ny[0] = np.count_nonzero(x > 3) + np.sum(x > 5)",
+    "picked": "z[:] = x[IDX] + np.arange(4) + x[[0, 7, 1, 1]]\ny[4:] = np.arange(1, 9, 2)",
+    "shapes": "w[:, :] = x.reshape(4, 2) + np.outer(x[:4], x[4:6])\ny[:] = m.flatten() + np.ravel(w) + w.reshape(-1)",
+    "dimensions": "w[:] = x[:4, None] * m + x[np.newaxis, :2]",
+    "masks": "y[:] = x\ny[y > 40] -= 7\ny[(y < 3) & (x > 1)] = z[1]\nz[z == 0] = 1\nz[0] = x[x > 3].sum() + np.sum(m[m < 0])",
+    "places": "y[np.argmax(x)] = 1\nz[0] = x.argmin() + np.argmin(abs(x)) + m[:, 1].argmax()",
+    "sorted": "y[:] = np.sort(x)\nz[:] = np.sort(m[:, 0])",
+    "einsum": "w[:] = np.einsum('ij,jk->ik', m, m[:2])\nz[:] = np.einsum('ij->i', m)\nz[0] = np.einsum('i,i->', x, x)\ny[:4] = np.einsum('ij,ij->i', m, w)",
+    "convolved": "y[:] = np.convolve(x, H, mode='same')\nz[:] = np.convolve(x[:6], H, 'valid')\ny[:6] = np.convolve(H, z)\ny[1:7] += np.convolve(H, z)",
+    "padded": "y[:] = np.pad(z, (1, 3), constant_values=5)\ny[2:] += np.pad(z, 1)\ny[:] += np.concatenate((z, x[:4]))",
+    "tables": "t = np.array(TABLE)\nw[:2] = t\nw[2:, :] = np.array(TABLE)\ny[:] = x.clip(2, 20)\ny[1:] -= np.diff(x)",
+    "bits": "for i in range(8):\n    y[i] = bin(x[i]).count('1') * 100 + (x[i] & 255).bit_count()",
+    "rounded": "for i in range(8):\n    y[i] = round(f[i] * 4.0) + math.floor(f[i] * 2.0) * 10 + math.ceil(f[i] - 2.5) * 100",
+    "halves": "for i in range(8):\n    y[i] = round(f[i] * 0.0 + 0.5 * i - 1.5) + math.trunc(f[i] * 3.0)",
+    "walrus": "for i in range(8):\n    if (d := x[i] - 3) > 0:\n        y[i] = d\n    elif (e := x[i]) == 2:\n        y[i] = e\n    y[i] += (g := i + 1) * g",
+    "unpacked": "a, b = m[1]\np, q = x[2:4]\ny[0] = a * 3 - b + p - q\ndel a",
+    "zipped": "s = 0\nfor a, h in zip(x, H):\n    s += a * h\ny[0] = s",
+    "asserted": "assert len(x) % 4 == 0, 'blocks'\ny[0] = 1",
+}
+
+
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES.keys())
+def test_they_compute_what_python_does(as_in_python: Callable[[str, str], None], body: str) -> None:
+    as_in_python(HEAD, body)
+
+
+def test_floats(kernel: Load) -> None:
+    made = kernel(
+        "import numpy as np\nW = [0.5, 0.25, 1.5, 2.0, 1.0, 3.0, 0.1, 0.2]\n\n"
+        "@weft.kernel\ndef k(x: f32[8], y: f32[8], z: f32[4]):\n"
+        "    for i in range(8):\n        y[i] = math.sin(x[i]) + weft.cos(x[i]) + np.sin(0.5)\n"
+        "    s = 0.0\n    for a, w in zip(x, W):\n        s += a * w\n"
+        "    z[0] = s\n    z[1] = np.var(x)\n    z[2] = x.std()\n    z[3] = x.mean()\n"
+    )
+    x = np.linspace(-3, 3, 8, dtype=np.float32)
+    y, z = np.zeros(8, np.float32), np.zeros(4, np.float32)
+    made(x, y, z)
+    table = np.array([0.5, 0.25, 1.5, 2.0, 1.0, 3.0, 0.1, 0.2])
+    assert np.allclose(y, np.sin(x) + np.cos(x) + np.sin(0.5), atol=1e-5)
+    assert np.allclose(z, [x @ table, x.var(), x.std(), x.mean()], atol=1e-4)
+
+
+def test_gathers_of_whole_arrays(kernel: Load) -> None:
+    made = kernel(
+        "from weft import u3\n\n@weft.kernel\ndef k(x: i32[8], p: u3[5], y: i32[5]):\n    y[:] = x[p] + 1\n"
+    )
+    x, p, y = (
+        np.arange(8, dtype=np.int32) * 7,
+        np.array([7, 0, 3, 3, 1], np.uint8),
+        np.zeros(5, np.int32),
+    )
+    made(x, p, y)
+    assert list(y) == [50, 1, 22, 22, 8]
+
+
+REFUSED = {
+    "y[:] = x[x > 3]": "are the elements where a condition holds, which are not a known number",
+    "y[:] = np.sort(m)": "its operand is an array of one dimension",
+    "y[:] = x.reshape(3, 3)": "it has 8 elements",
+    "y[:] = np.roll(x, y[0])": "is no integer constant",
+    "y[:] = np.einsum('ij->i', x)": "is of an array of the shape (8,)",
+    "y[:] = np.pad(x, 1, mode='edge')": "write np.pad(x, (before, after), constant_values=0)",
+    "y[0] = np.argmax(m, axis=0)": "write np.argmax(x), of an array of one dimension",
+    "y[:] = np.percentile(x, 5)": "error[W111]: np.percentile(...) is not supported",
+    "assert len(x) == 9": "this assertion does not hold: len(x) == 9",
+    "assert x[0] > 9": "'assert' of data or loop variables is not supported",
+    "y[0] = 1 if x[0] else (t := 3)": "':=' that a condition decides on is not supported",
+    "a, b, c = x": "3 targets are not assigned by x",
+    "y[0] = math.sin(x[0])": "sin is a function of floats, not of i16",
+}
+
+
+@pytest.mark.parametrize(("body", "message"), REFUSED.items())
+def test_what_is_refused_is_said(error: Callable[[str], str], body: str, message: str) -> None:
+    assert message in error(f"import numpy as np\nfrom weft import *\n{HEAD}{body}\n")
