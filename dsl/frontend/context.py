@@ -62,7 +62,8 @@ class Context:
     of loops that are not read yet. ``given`` is what expressions stand for that the front end made,
     ``converted`` the types that elements of tables are converted to. ``expanding`` are the functions whose expressions are
     being read, ``helper`` makes kernels of others (see `dsl.frontend.functions`), ``expand`` says what their calls are of arrays, ``rewritten`` are
-    calls of NumPy by those of functions in the language, ``plain_functions`` are nested ones whose text is prepared. ``inferred`` are the types
+    calls of NumPy by those of functions in the language, ``expansions`` is how many were put in place, ``copies`` of how many bodies that are
+    written out this one is one, ``plain_functions`` are nested ones whose text is prepared. ``inferred`` are the types
     of locals that are found by reading on.
     """
 
@@ -83,6 +84,8 @@ class Context:
     helper: Callable[..., Kernel] | None = None
     expand: Callable[[Context, object, ast.Call], ast.expr | None] | None = None
     rewritten: dict[ast.expr, ast.Call] = field(default_factory=dict)
+    expansions: int = 0
+    copies: int = 1
     plain_functions: list[ast.AST] = field(default_factory=list)
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+from dsl.errors.errors import LanguageError
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Expr
 from dsl.frontend.capture import Environment, is_number
@@ -34,7 +35,7 @@ def call_function(ctx: Context, function: Function, node: ast.Call) -> object:
         return value
     given = arguments_of_call(ctx, function, node)
     kernel = _kernel(ctx, function, given)
-    program_of(ctx, kernel, node)
+    _build(ctx, function, kernel, node)
     if not kernel.results:
         message = f"'{function.name}' has no result, and is called inside of an expression"
         raise ctx.error("W153", message, node, "end it with 'return' and the value")
@@ -49,7 +50,20 @@ def call_function(ctx: Context, function: Function, node: ast.Call) -> object:
 def function_statement(ctx: Context, function: Function, node: ast.Call) -> tuple[Node, ...]:
     """The statements of a call by itself."""
     given = arguments_of_call(ctx, function, node)
-    return kernel_nodes(ctx, _kernel(ctx, function, given), _call(node, given))
+    kernel = _kernel(ctx, function, given)
+    _build(ctx, function, kernel, node)
+    return kernel_nodes(ctx, kernel, _call(node, given))
+
+
+def _build(ctx: Context, function: Function, kernel: Kernel, node: ast.Call) -> None:
+    """Read the function; of a nested one it is said what it cannot know."""
+    try:
+        program_of(ctx, kernel, node)
+    except LanguageError as error:
+        for name in sorted(ctx.names.visible()):
+            if function.environment is None and error.message == f"unknown name '{name}'":
+                error.help = f"'{name}' is a local of the kernel: pass it to '{function.name}' as an argument"
+        raise
 
 
 def _call(node: ast.Call, given: tuple[Given, ...]) -> ast.Call:

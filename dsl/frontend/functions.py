@@ -39,6 +39,7 @@ from dsl.programs.program import Array
 
 _FOREIGN = frozenset({*sys.stdlib_module_names, "numpy", "scipy", "torch", "weft", "dsl"})
 MAX_CALL_DEPTH = 32
+MAX_EXPANSIONS = 10_000
 LIBRARY = "dsl.frontend.arrays.library"
 """Functions of NumPy, in the language itself."""
 
@@ -196,6 +197,10 @@ def expanded(ctx: Context, function: Function, node: ast.Call) -> ast.expr | Non
         message = f"'{function.name}' calls itself more than {MAX_CALL_DEPTH} deep"
         instead = "hardware has no stack: write a loop, or let a constant end it"
         raise ctx.error("W152", message, node, instead)
+    ctx.expansions += 1
+    if ctx.expansions > MAX_EXPANSIONS:
+        message = f"more than {MAX_EXPANSIONS:,} calls of functions are put in place"
+        raise ctx.error("W108", message, node, "write a loop, or @weft.kernel over the function")
     passed = bound_arguments(ctx, function, node)
     made = _Substituted(ctx, function, node, passed)
     return made.visit(copy.deepcopy(body))

@@ -25,6 +25,7 @@ from typing import TypeVar
 
 from dsl.expressions.affine import Affine
 from dsl.expressions.values import plain
+from dsl.frontend.arrays.expressions import ArrayExprs
 from dsl.frontend.arrays.parts import type_of, within
 from dsl.frontend.arrays.slices import view_of
 from dsl.frontend.capture import is_number
@@ -56,6 +57,8 @@ def plain_loop(ctx: Context, node: ast.For) -> ast.For | Copies | None:
     """
     made = _Iteration(ctx, node)
     match node.iter:
+        case ast.Call() if _is_in_shape(node.iter):
+            return made.over(None, 0, node.iter)
         case ast.Call(func=func):
             called = ctx.evaluate(func)
             if called is reversed:
@@ -122,7 +125,8 @@ class _Iteration:
     ) -> Iterator[tuple[ast.expr, ast.expr, int]]:
         """Each target with the element that it is, and the number of elements."""
         ctx = self._ctx
-        if isinstance(of, ast.Call) and ctx.evaluate(of.func) is zip:
+        in_shape = isinstance(of, ast.Call) and _is_in_shape(of)
+        if isinstance(of, ast.Call) and not in_shape and ctx.evaluate(of.func) is zip:
             targets = target.elts if isinstance(target, ast.Tuple) else []
             if len(targets) != len(of.args) or of.keywords:
                 raise self._refused("zip gives an element of each of its arrays", of)
@@ -131,6 +135,11 @@ class _Iteration:
             return
         view = view_of(ctx, of) if not isinstance(of, ast.Call) else None
         array = ctx.names.array(view.array) if view is not None else None
+        if in_shape:
+            expr = ArrayExprs(ctx, self._node).of(of)
+            if expr is not None and len(expr.shape) == 1:
+                yield target, expr.at([place]), expr.shape[0]
+                return
         table = None if isinstance(of, ast.Call) or array is not None else ctx.evaluate(of)
         if (isinstance(table, (tuple, list)) or hasattr(table, "__array__")) and len(table):  # type: ignore[arg-type]
             entry: ast.expr = self._at(ast.Subscript(of, self._known(place), ast.Load()))
@@ -241,6 +250,11 @@ class _Iteration:
 
     def _refused(self, message: str, node: ast.expr) -> Exception:
         return self._ctx.error("W109", message, node, _HELP)
+
+
+def _is_in_shape(node: ast.Call) -> bool:
+    """Whether it is a view of an array in another shape."""
+    return isinstance(node.func, ast.Attribute) and node.func.attr in ("reshape", "ravel")
 
 
 def _ints(*values: object) -> bool:

@@ -170,9 +170,11 @@ def _copies(ctx: Context, node: ast.For, copies: Copies) -> tuple[Node, ...]:
         message = "a loop over constants that are no range is written out, and cannot be left"
         raise ctx.error("W109", message, jump, "put what follows under a condition")
     found: list[Node] = []
+    around, ctx.copies = ctx.copies, ctx.copies * max(1, len(copies.constants))
     for constants in copies.constants:
         with ctx.names.copy(constants, ast.unparse(node.target), ctx.span(node.target)):
             found += body(ctx, node.body)
+    ctx.copies = around
     return (*found, *body(ctx, node.orelse))
 
 

@@ -32,6 +32,10 @@ MAX_COPIES = 64
 """Stages of a transform are a few; more copies than that are no program that anyone wants."""
 
 
+MAX_NESTED = 512
+"""Copies of loops in each other."""
+
+
 def written_out(ctx: Context, node: ast.For) -> Copies | None:
     """The copies of a loop in whose body bounds are affine only so; None of any other loop."""
     if not isinstance(node.target, ast.Name) or not isinstance(node.iter, ast.Call):
@@ -42,7 +46,7 @@ def written_out(ctx: Context, node: ast.For) -> Copies | None:
         return None
     (header,) = headers(ctx, node)
     trips = _values(header)
-    if trips is None or len(trips) > MAX_COPIES:
+    if trips is None or len(trips) > MAX_COPIES or len(trips) * ctx.copies > MAX_NESTED:
         return None
     return Copies(tuple({node.target.id: n} for n in trips))
 

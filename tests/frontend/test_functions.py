@@ -90,6 +90,7 @@ REFUSED = {
     "def f(n):\n    return f(n)": "error[W152]: 'f' calls itself more than 32 deep",
     "def f(n):\n    m = f(n)\n    return m": "error[W152]: the kernel 'f' calls itself",
     "def f(*n):\n    return 1": "error[W150]: f(x[0]) does not fit",
+    "def f(n, m=25):\n    return n if m < 2 else f(n, m - 1) + f(n, m - 2)": "error[W108]: more than 10,000 calls",
     "def f(n, m):\n    return n": "error[W150]: f(x[0]) does not fit 'f(n, m)'",
     "def f(n):\n    return unknown + n": "error[W130]: unknown name 'unknown' in 'f'",
     "def f(n):\n    for i in n:\n        pass": "error[W109]",
@@ -103,3 +104,11 @@ REFUSED = {
 def test_others_are_refused(error: Callable[[str], str], text: str, message: str) -> None:
     found = error(f"{text}\n\n@weft.kernel\ndef k(x: i32[8], y: i32[8]):\n    y[0] = f(x[0])\n")
     assert message in found
+
+
+def test_a_nested_one_is_passed_what_it_needs(error: Callable[[str], str]) -> None:
+    found = error(
+        "@weft.kernel\ndef k(x: i32[8], y: i32[8]):\n    s = x[0]\n    def f(v):\n        t = v + s\n        return t\n"
+        "    y[0] = f(1)\n"
+    )
+    assert found.endswith("help: 's' is a local of the kernel: pass it to 'f' as an argument")

@@ -47,6 +47,8 @@ REDUCTIONS = {
     "any": builtins.any,
     "all": builtins.all,
 }
+OTHER_METHODS = ("reshape", "ravel", "flatten", "clip", "cumsum", "argmax", "argmin", "var", "std")
+"""Methods of arrays that are read elsewhere."""
 _OF_ONE = (len, sum, any, all)
 PRODUCTS = ("dot", "matmul", "inner", "vdot")
 _ELEMENTWISE = (ast.UnaryOp, ast.Compare, ast.IfExp, ast.BoolOp, ast.BinOp)
@@ -159,9 +161,9 @@ class ArrayExprs:
 
     def _call(self, node: ast.Call) -> ArrayExpr | None:
         method = method_of(self.ctx, node)
-        if method is None and library_call(self, node) is not None:
+        if (method is None or method in OTHER_METHODS) and library_call(self, node) is not None:
             node = self.ctx.rewritten[node]
-        elif method is not None:
+        elif method is not None and method not in OTHER_METHODS:
             assert isinstance(node.func, ast.Attribute)
             return self._named(method, node.func.value, node.args, node)
         if (known := numpy_array(self, node)) is not None:
@@ -357,7 +359,7 @@ def method_of(ctx: Context, node: ast.Call) -> str | None:
     func = node.func
     if not isinstance(func, ast.Attribute) or is_captured(ctx, func.value):
         return None
-    known = (*REDUCTIONS, "mean", "transpose", "copy", "astype", *PRODUCTS)
+    known = (*REDUCTIONS, "mean", "transpose", "copy", "astype", *PRODUCTS, *OTHER_METHODS)
     if func.attr not in known:
         return None
     exprs = ArrayExprs(ctx, node)

@@ -66,7 +66,7 @@ def pad(x, before, after, value):
 
 def concatenate(a, b):
     """One behind the other."""
-    y = np.empty(len(a) + len(b), a.dtype)
+    y = [0] * (len(a) + len(b))  # of a type that holds both
     for i in range(len(a)):
         y[i] = a[i]
     for i in range(len(b)):

@@ -2,12 +2,10 @@
 
 Before::
 
-    t = np.zeros(8, np.float32)
     d = x - y
 
 After::
 
-    t: f32[8] = 0.0
     d: f32[8]
     d[:] = x - y
 
@@ -29,6 +27,7 @@ from dsl.expressions.values import Value
 from dsl.frontend.arrays.expressions import ArrayExprs, method_of
 from dsl.frontend.arrays.shapes import At, Shape, numpy_name
 from dsl.frontend.arrays.slices import view_of
+from dsl.frontend.arrays.views import check_view
 from dsl.frontend.capture import dtype_of, numpy_type
 from dsl.frontend.context import Ahead, Context
 from dsl.frontend.declare import check_name
@@ -73,6 +72,7 @@ def array_assignment(ctx: Context, node: ast.stmt) -> tuple[ast.stmt, ...] | Non
     made = _Reader(ctx, node).made(source)
     if made is None:
         return None
+    check_view(ctx, target, source)
     if found is not None:
         _check_again(ctx, target, found, made)
     return _Assigned(ctx, node, target, made).statements(found)

@@ -20,9 +20,10 @@ class _Uses:
 
 
 def assigned_apart(node: ast.FunctionDef) -> frozenset[str]:
-    """The names of which each block that assigns them does so once, without a condition and before it reads them.
+    """The names of which each block that assigns them does so once, and before it reads them.
 
-    None of the blocks is within another, and nothing else reads or changes the name.
+    None of the blocks, which are bodies of loops and branches, is within another, and nothing else reads or changes the
+    name.
     """
     uses: dict[str, _Uses] = {}
     _block(node.body, (), uses)
@@ -41,24 +42,13 @@ def _block(statements: Sequence[ast.stmt], path: tuple[int, ...], uses: dict[str
                 _block(s.orelse, path, uses)
             case ast.If() | ast.While():
                 _others(s.test, path, uses)
-                for inner in (s.body, s.orelse):
-                    _conditional(inner, path, uses)
+                _block(s.body, path, uses)
+                _block(s.orelse, path, uses)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 _others(value, path, uses)
                 _assigned(name, path, uses)
             case _:
                 _others(s, path, uses)
-
-
-def _conditional(
-    statements: Sequence[ast.stmt], path: tuple[int, ...], uses: dict[str, _Uses]
-) -> None:
-    """A branch: what it assigns is none of those names, what it reads may be."""
-    for s in statements:
-        for n in ast.walk(s):
-            if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load):
-                uses.setdefault(n.id, _Uses()).fails = True
-        _others(s, path, uses)
 
 
 def _assigned(name: str, path: tuple[int, ...], uses: dict[str, _Uses]) -> None:
