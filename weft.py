@@ -26,7 +26,17 @@ if TYPE_CHECKING:
 _WHERE = {
     "dsl.frontend.function_kernel": ("kernel",),
     "dsl.kernels.kernel": ("Kernel",),
-    "dsl.expressions.intrinsics": ("grid", "stmt", "select", "sqrt", "exp", "log", "tanh", "sin", "cos"),
+    "dsl.expressions.intrinsics": (
+        "grid",
+        "stmt",
+        "select",
+        "sqrt",
+        "exp",
+        "log",
+        "tanh",
+        "sin",
+        "cos",
+    ),
     "dsl.schedules.schedule": ("Schedule", "ScheduleBuilder"),
     "dsl.errors.errors": (
         *("WeftError", "LanguageError", "ScheduleError", "IRError", "ToolError", "InputError"),
