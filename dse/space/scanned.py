@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 from dsl.expressions.expr import Access, Binary, BinaryOp, Expr, Load, loads
 from dsl.expressions.types import FloatType
+from dsl.programs.located import trips
 from dsl.schedules.recurrence_steps import Scan
-from dsl.schedules.steps import Step
+from dsl.schedules.steps import Step, Tail
 from polyhedral.schedule import tried
 from polyhedral.scop.scheduled import ScheduledScop
 from polyhedral.scop.scop import ASSOCIATIVE, Scop, Statement, common_loops
@@ -21,7 +22,11 @@ FACTORS = (4, 8, 16, 32)
 
 
 def scanned(
-    state: ScheduledScop, before: tuple[Step, ...], factor: int, floats: bool
+    state: ScheduledScop,
+    before: tuple[Step, ...],
+    factor: int,
+    floats: bool,
+    tail: Tail = "remainder",
 ) -> tuple[ScheduledScop, tuple[Step, ...]]:
     """The program with each running sum in blocks where that is legal; as it is where there is none.
 
@@ -30,14 +35,15 @@ def scanned(
         before: the steps that made it.
         factor: iterations of a block.
         floats: whether sums of floats may round otherwise.
+        tail: what becomes of the iterations that a factor leaves.
     """
-    found, steps = _scanned(state, before, factor, lambda scop, s: _may_be(scop, s, floats))
+    found, steps = _scanned(state, before, factor, tail, lambda scop, s: _may_be(scop, s, floats))
     if steps == before:
         return state, before
     # Of extrema no tool makes trees: beside a recurrence in blocks they would be the longest chain.
     blocks = {s.stmt for s in steps if isinstance(s, Scan)}
     return _scanned(
-        found, steps, factor, lambda scop, s: _is_extremum_beside(scop, s, blocks, floats)
+        found, steps, factor, tail, lambda scop, s: _is_extremum_beside(scop, s, blocks, floats)
     )
 
 
@@ -45,6 +51,7 @@ def _scanned(
     state: ScheduledScop,
     steps: tuple[Step, ...],
     factor: int,
+    tail: Tail,
     wanted: Callable[[Scop, Statement], bool],
 ) -> tuple[ScheduledScop, tuple[Step, ...]]:
     """The program with wanted statements in blocks where that is legal, and the steps that made it."""
@@ -54,7 +61,8 @@ def _scanned(
         array = statement.stmt.target.array
         if array in done or not statement.loops or not wanted(state.scop, statement):
             continue
-        step = Scan(name, f"{name}.{statement.loops[-1].var}", factor)
+        own: Tail = tail if (trips(statement.loops[-1]) or 0) % factor else "remainder"
+        step = Scan(name, f"{name}.{statement.loops[-1].var}", factor, own)
         moved = tried(state, step)
         if moved is not None:
             state, steps = moved, (*steps, step)

@@ -62,9 +62,13 @@ def variants(
         more = _variants(sought, longer, context, reassociate, start)
         found += [replace(v, name=f"{v.name}, choices searched") for v in more]
     for factor in FACTORS if not start.structured else ():
+        name = f"running sums in blocks of {factor}"
         blocks, longer = scanned(state, free, factor, reassociate)
         if longer != free:
-            found += _outer(f"running sums in blocks of {factor}", blocks, longer, context)
+            found += _outer(name, blocks, longer, context)
+        whole, guards = scanned(state, free, factor, reassociate, "guard")
+        if guards != longer:
+            found += _outer(f"{name}, the last one guarded", whole, guards, context)
     for turns in TURNS if not start.structured else ():
         copies, longer = replicated(state, free, turns)
         if longer != free:

@@ -21,7 +21,7 @@ After, where 8 divides N::
 Other functions than sums have other components (`dsl.programs.composed`): ``run = max(run + x[i], 0)`` is
 ``run_carry + run_scan[i_1]``, and at least ``run_least[i_1]``. Of several updates in an iteration each has components of
 its own, ``run_scan[2*i_1]`` and ``run_scan[2*i_1 + 1]`` of two. What 8 leaves of other numbers of iterations runs behind,
-as it was. Whether all that computes the same is for `polyhedral.legality.scans` to prove.
+as it was; or it is a last block, in which all statements are under ``if 8*i_0 + i_1 < N``. Whether all that computes the same is for `polyhedral.legality.scans` to prove.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from dsl.expressions.affine import Affine, Cond
+from dsl.expressions.affine import Affine, Cond, Constraint
 from dsl.expressions.expr import Access, BinaryOp, Const, Expr, Load, loads
 from dsl.programs.composed import (
     Chain,
@@ -101,7 +101,9 @@ def previous(target: Access, loop: Loop) -> Access:
     return substituted_access(target, {loop.var: Affine.of(loop.var) - loop.step})
 
 
-def with_scan(program: Program, name: str, running: Running, factor: int) -> Program:
+def with_scan(
+    program: Program, name: str, running: Running, factor: int, guarded: bool = False
+) -> Program:
     """The program with a recurrence in blocks.
 
     Args:
@@ -109,10 +111,11 @@ def with_scan(program: Program, name: str, running: Running, factor: int) -> Pro
         name: one of its statements, in a loop of a constant number of iterations.
         running: what it is made of.
         factor: iterations of a block, at most as many as the loop has.
+        guarded: what the factor leaves is a block, too.
     """
     stmt, around = next((n, a) for n, a in program.walk() if isinstance(n, Stmt) and n.name == name)
     loops = [a for a in around if isinstance(a, Loop)]
-    made = _Made.of(program, stmt, loops, running, factor)
+    made = _Made.of(program, stmt, loops, running, factor, guarded)
     body = made.nodes(program.body, loops[-1])
     arrays = [made.moved(a) for a in program.arrays]
     new = replace(program, arrays=(*arrays, *made.arrays()), body=body)
@@ -132,6 +135,7 @@ class _Made:
     loops: list[Loop]
     running: Running
     factor: int
+    guarded: bool
     names: tuple[str, str]
     variables: tuple[str, str]
     carry: Array
@@ -139,7 +143,14 @@ class _Made:
     own: dict[str, str]
 
     @staticmethod
-    def of(program: Program, stmt: Stmt, loops: list[Loop], running: Running, factor: int) -> _Made:
+    def of(
+        program: Program,
+        stmt: Stmt,
+        loops: list[Loop],
+        running: Running,
+        factor: int,
+        guarded: bool,
+    ) -> _Made:
         stmts = [s.name for s in program.statements()]
         start, carried = (unused(f"{stmt.name}_{word}", stmts) for word in ("start", "carry"))
         used = variables_in(program)
@@ -166,6 +177,7 @@ class _Made:
             loops,
             running,
             factor,
+            guarded,
             (start, carried),
             (block, inside),
             carry,
@@ -179,11 +191,11 @@ class _Made:
 
     @property
     def blocks(self) -> int:
-        return (trips(self.loop) or 0) // self.factor
+        return ((trips(self.loop) or 0) + (self.factor - 1) * self.guarded) // self.factor
 
     @property
     def rest(self) -> int:
-        return (trips(self.loop) or 0) % self.factor
+        return 0 if self.guarded else (trips(self.loop) or 0) % self.factor
 
     def arrays(self) -> list[Array]:
         """The locals that are new."""
@@ -283,6 +295,8 @@ class _Made:
         inside = self.variables[1]
         one, end, span = Affine((), 1), Affine((), self.factor), self.loop.span
         others = tuple(self._composed(words, Affine.of(inside), False))
+        if words.isdisjoint(_constants(self.running)):  # which are made in front of the blocks
+            others = self._in_range(others, Affine.of(inside))
         first = tuple(self._composed(words, Affine(), True))
         return (*first, Loop(inside, (one,), (end,), 1, others, span))
 
@@ -294,13 +308,23 @@ class _Made:
         others = tuple(
             substituted(self._other(n), self._at(Affine.of(inside))) for n in self.loop.body
         )
+        others = self._in_range(others, Affine.of(inside))
         uses = Loop(inside, (zero,), (end,), 1, others, span)
         last = self._all(end * len(self.running.ends) - 1)
         total = applied(self.running.family, self._carried, last)
         text = f"{self.stmt.target} behind the block"
         carry = self._assign(self.names[1], self._carried.access, total, text)
         count = Affine((), self.blocks)
-        return Loop(block, (zero,), (count,), 1, (*scans, uses, carry), span)
+        behind = self._in_range((carry,), end - 1)
+        return Loop(block, (zero,), (count,), 1, (*scans, uses, *behind), span)
+
+    def _in_range(self, nodes: tuple[Node, ...], inside: Affine) -> tuple[Node, ...]:
+        """Nodes of an iteration of a block, under a guard where the last block has fewer."""
+        count = trips(self.loop) or 0
+        if not nodes or not self.guarded or count % self.factor == 0:
+            return nodes
+        number = Affine.of(self.variables[0]) * self.factor + inside
+        return (If(Constraint(Affine((), count - 1) - number), nodes, (), self.stmt.span),)
 
     def _other(self, node: Node) -> Node:
         """A node of the loop, where an update takes its components."""

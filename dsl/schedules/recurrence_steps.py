@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dsl.schedules.steps import Step
+from dsl.schedules.steps import Step, Tail
 
 
 @dataclass(frozen=True, slots=True)
 class Scan(Step):
     """Let a recurrence ``t = f(t)`` run in blocks of ``factor`` iterations of ``loop``: the functions of each block are
     composed by themselves, and it waits for the one before only to apply what they come to. ``stmt`` is one of its
-    statements, as ``t = t + e`` whose values in between are used. On floats it may round otherwise.
+    statements, as ``t = t + e`` whose values in between are used. On floats it may round otherwise. What the factor leaves
+    runs behind as it was, or is a last block under a guard.
     """
 
     kind = "scan"
@@ -19,6 +20,7 @@ class Scan(Step):
     stmt: str
     loop: str
     factor: int
+    tail: Tail = "remainder"
 
     @property
     def reassociated(self) -> frozenset[str]:

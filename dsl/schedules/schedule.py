@@ -255,9 +255,9 @@ class ScheduleBuilder(PragmaMethods):
         return self._add(steps.Locate, stmt, loop)
 
     @step_method
-    def scan(self, stmt: str, loop: str, factor: int) -> ScheduleBuilder:
+    def scan(self, stmt: str, loop: str, factor: int, tail: Tail = "remainder") -> ScheduleBuilder:
         """See `dsl.schedules.recurrence_steps.Scan`."""
-        return self._add(Scan, stmt, loop, factor)
+        return self._add(Scan, stmt, loop, factor, tail)
 
     @step_method
     def replicate(self, array: str, loop: str, count: int) -> ScheduleBuilder:

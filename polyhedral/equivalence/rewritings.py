@@ -139,8 +139,9 @@ def _checked(rewriting: Rewriting) -> Refutation | None:
             return check_replication(before, after, array)
         case Locate(stmt=stmt):
             return check_locating(before, after, stmt, rewriting.depth)
-        case Scan(stmt=stmt, factor=factor):
-            return check_scanning(before, after, stmt, rewriting.depth, factor)
+        case Scan(stmt=stmt, factor=factor, tail=tail):
+            guarded = tail == "guard"
+            return check_scanning(before, after, stmt, rewriting.depth, factor, guarded)
         case PartialSums(stmt=stmt):
             return check_partial_sums(before, after, stmt, rewriting.free)
         case Buffer() | Reuse() | Carry() | Mirror() if rewriting.origins:

@@ -15,7 +15,7 @@ from polyhedral.scop.scop import build_scop
 
 
 def check_scanning(
-    before: Program, after: Program, name: str, level: int, factor: int
+    before: Program, after: Program, name: str, level: int, factor: int, guarded: bool = False
 ) -> Refutation | None:
     """Compare a program with what running sums in blocks of one of its statements made of it.
 
@@ -25,12 +25,13 @@ def check_scanning(
         name: the statement.
         level: of its loops, the one in blocks.
         factor: iterations of a block.
+        guarded: the last block may have fewer of them.
     """
     span = next(s.span for s in before.statements() if s.name == name)
     try:
         found = running(build_scop(before), name, level, factor)
     except NoScanError as error:
         return Refutation("W339", f"running sum of {name}: {error}", span, ())
-    if with_scan(before, name, found, factor) == after:
+    if with_scan(before, name, found, factor, guarded) == after:
         return None
     return Refutation("W339", f"running sum of {name}: something else has changed, too", span, ())

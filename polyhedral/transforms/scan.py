@@ -19,7 +19,8 @@ After ``scan("S1", "i", 8)``::
       run_carry = run_carry + run_scan[7]            # S1_carry
 
 `pipeline("i_0")` then begins a block each time that one addition is done. ``y[i] = y[i - 1] + x[i]`` is such a sum,
-too. What the factor leaves of the iterations runs behind as it was, statements named ``S1_rest`` and so on.
+too. What the factor leaves of the iterations runs behind as it was, statements named ``S1_rest`` and so on. With
+``tail="guard"`` it is a last block, in which statements run under ``if 8*i_0 + i_1 < N``: no chain is behind the blocks.
 
 So is any recurrence whose functions compose: `dsl.programs.composed` says which, and what is kept of a block beside
 ``run_scan``.
@@ -37,7 +38,7 @@ from dsl.schedules.recurrence_steps import Scan
 from polyhedral.legality.program import check_program
 from polyhedral.legality.recurrences import NoScanError
 from polyhedral.legality.scans import running
-from polyhedral.scop.lookup import find_loop, find_statement
+from polyhedral.scop.lookup import check_tail, find_loop, find_statement
 from polyhedral.scop.scheduled import ScheduledScop, is_as_written, original
 from polyhedral.transforms.registry import Order, transform
 
@@ -49,10 +50,11 @@ def scan(state: ScheduledScop, step: Scan) -> ScheduledScop:
     """Rewrite the program; see the module.
 
     Raises:
-        ScheduleError: W234 it is no running sum that can run in blocks, or comes too late; W207 the factor.
+        ScheduleError: W234 it is no running sum that can run in blocks, or comes too late; W207 the factor or the tail.
     """
     if not 2 <= step.factor <= MOST:
         raise ScheduleError("W207", f"{step.factor} is not 2 to {MOST}", span=step.span)
+    check_tail(step.tail, step)
     uid = find_loop(state, step.loop, step)
     pieces = find_statement(state, step.stmt, step)
     if not is_as_written(state):
@@ -70,7 +72,7 @@ def scan(state: ScheduledScop, step: Scan) -> ScheduledScop:
         found = running(state.scop, step.stmt, level, step.factor)
     except NoScanError as error:
         raise _refused(step, f"{step.stmt} cannot run in blocks: {error}", shown) from error
-    program = with_scan(state.scop.program, step.stmt, found, step.factor)
+    program = with_scan(state.scop.program, step.stmt, found, step.factor, step.tail == "guard")
     try:
         scop = check_program(program)
     except LanguageError as error:

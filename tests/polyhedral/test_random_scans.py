@@ -16,12 +16,14 @@ from dsl.expressions.types import IntType
 from dsl.kernels.loader import load
 from dsl.programs.program import Program
 from dsl.schedules.schedule import ScheduleBuilder
+from dsl.schedules.steps import Tail
 from polyhedral.legality.scans import running
 from polyhedral.schedule import apply
 from polyhedral.scop.scop import build_scop
 from tests.support.bits import same
 
 OPERATORS = {"sums": "+-^-lmec", "bits": "&|^ec", "all": "+-r*lm&|^ec"}
+TAILS: tuple[Tail, ...] = ("remainder", "guard")
 WIDE, NARROW = ("i16", "i32", "i64", "u16"), ("i8", "u8", "i5")
 
 
@@ -97,7 +99,8 @@ def test_values_stay(ops: str, tmp_path: Path) -> None:
         )
         factor = r.choice([2, 3, 4])
         try:
-            after = apply(program, ScheduleBuilder().scan(stmt, f"{stmt}.i", factor).build())
+            steps = ScheduleBuilder().scan(stmt, f"{stmt}.i", factor, r.choice(TAILS))
+            after = apply(program, steps.build())
         except ScheduleError:
             continue
         families[running(scop, stmt, 1, factor).family.kind.value] += 1

@@ -107,6 +107,20 @@ def test_a_block_is_summed_up_by_itself() -> None:
     assert rest.endswith("\nS1_rest(15)\nS2_rest(15)\nS3_rest(15)")
 
 
+def test_a_last_block_has_what_the_factor_leaves() -> None:
+    assert nest(prefix.program, steps().scan("S2", "i", 5, "guard")) == (
+        "S0()\nS2_start()\n"
+        "i_0: 0 .. 4\n"
+        "  S2_first(i_0)\n"
+        "  if -i_0 + 2 >= 0\n    i_1: 1 .. 5\n      S2_scan(i_0, i_1)\n"
+        "  i_1.2: 0 .. min(-5*i_0 + 16, 5)\n"
+        "    S1(i_0, i_1.2)\n    S2(i_0, i_1.2)\n    S3(i_0, i_1.2)\n"
+        "  if -i_0 + 2 >= 0\n    S2_carry(i_0)"
+    )
+    whole = steps().scan("S2", "i", 4, "guard"), steps().scan("S2", "i", 4)
+    assert nest(prefix.program, whole[0]) == nest(prefix.program, whole[1])
+
+
 SCHEDULES = [
     (prefix, steps().scan("S2", "i", 4).pipeline("i_0").partition("run_scan", 0, "complete")),
     (prefix, steps().scan("S2", "i", 5).unroll("S2.i_1", 5)),
@@ -114,6 +128,16 @@ SCHEDULES = [
         rows,
         steps().scan("S0", "S0.i", 4).scan("S2", "S2.i", 4).scan("S4", "S4.i", 5)
         .scan("S5", "S5.i", 13),
+    ),
+    (
+        prefix,
+        steps().scan("S2", "i", 5, "guard").unroll("S2_scan.i_1", tail="guard")
+        .unroll("S1.i_1", tail="guard").pipeline("i_0"),
+    ),
+    (
+        rows,
+        steps().scan("S0", "S0.i", 4, "guard").scan("S2", "S2.i", 4, "guard")
+        .scan("S4", "S4.i", 5, "guard").scan("S5", "S5.i", 12, "guard"),
     ),
     (mean, steps().scan("S0", "i", 4)),
 ]  # fmt: skip

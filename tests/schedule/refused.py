@@ -41,6 +41,7 @@ REFUSED: list[tuple[Build, str, str]] = [
     (lambda s: s.mirror("a", "a"), "W238", "'a' is a scalar"),
     (lambda s: s.mirror("T", "T[j, i]"), "W238", "nothing reads 'T[j, i]'"),
     (lambda s: s.scan("S0", "S0.j", 1), "W207", "1 is not 2 to"),
+    (lambda s: s.scan("S0", "S0.j", 2, "end"), "W207", "no tail is called 'end'"),
     (lambda s: s.critical_last("S0"), "W237", "S0"),
     (lambda s: s.carry("A", "S0.i"), "W236", "'S0.i' cannot carry 'A'"),
     (lambda s: s.buffer("a"), "W229", "'a' is a scalar"),
