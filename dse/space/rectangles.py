@@ -56,15 +56,17 @@ def in_rectangles(
     return state, steps
 
 
-def short_chains(nests: tuple[Nest, ...]) -> tuple[Nest, ...]:
+def short_chains(nests: tuple[Nest, ...], most: int = _CHAIN) -> tuple[Nest, ...]:
     """The nests with few enough copies of loops that hand on what is no tree."""
-    return tuple(replace(nest, orders=tuple(map(_short, nest.orders))) for nest in nests)
+    return tuple(
+        replace(nest, orders=tuple(_short(order, most) for order in nest.orders)) for nest in nests
+    )
 
 
-def _short(order: Order) -> Order:
+def _short(order: Order, most: int) -> Order:
     chained = (any(not carry.tree for carry in loop.carries) for loop in order.loops)
     pairs = zip(order.loops, chained, strict=True)
-    return replace(order, loops=tuple(replace(x, most=_CHAIN) if c else x for x, c in pairs))
+    return replace(order, loops=tuple(replace(x, most=most) if c else x for x, c in pairs))
 
 
 def _varying(state: ScheduledScop) -> Iterator[tuple[str, LoopId]]:

@@ -123,6 +123,7 @@ def _variants(
         lanes = _moved([("as written", state, free)], "a sum for each lane", lane_sums)
         outer += _carried([*structures, *others, *lanes], rectangles, context)
     outer += _unrolled_inside([*others, *_moved(others, "turned", turned)], context)
+    outer += [_pushed(*one, context) for one in _moved(structures[:1], "turned", turned)]
     outer += [[_filter(*structure, context)] for structure in _windows(structures, context, start)]
     bound = [v for one in (*structures, *twins) for v in _bound(*one, context)]
     if start.overlapping:
@@ -354,6 +355,16 @@ def _gathered(
             yield _outer("gathered, sums in parts", parts.state, (*free, *parts.steps), context)[
                 -1:
             ]
+
+
+def _pushed(
+    name: str, state: ScheduledScop, steps: tuple[Step, ...], context: Context
+) -> list[Variant]:
+    """A structure whose loops are turned, with elements in registers: what an iteration has made goes to all that need it.
+    Of the loop that makes them there is one copy: which element the next one begins with is known when all have it.
+    """
+    found = _kept(name, state, steps, context)
+    return [replace(v, nests=short_chains(v.nests, 1), certain=True) for v in found]
 
 
 def _kept(

@@ -12,6 +12,7 @@ from math import inf
 
 from dse.evaluators.base import Limits, Result, Status
 from dse.space.space import Choice, Point, Space
+from dse.strategies.certain import certain
 from dse.strategies.estimates import Estimates
 from dse.strategies.fabric import FabricBudget, FabricPlan, fabric_budget
 from dse.strategies.filters import filters
@@ -53,6 +54,7 @@ def opening(space: Space, budget: int, limits: Limits, copies: int | None = None
         yield from noted(filters(space, budget, fabric), known)
         yield from noted(pom(space, budget, limits, fabric), known)
         yield from noted(smallest(space, budget, fabric, known), known)
+        yield from noted(certain(space, budget, fabric), known)
         yield from noted(solved(space, budget, limits, _BEST, dict(known), fabric), known)
     yield from refined(space, budget, limits, known, fabric, copies, inside)
 
