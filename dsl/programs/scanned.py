@@ -29,13 +29,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from dsl.expressions.affine import Affine, Cond, Constraint
-from dsl.expressions.expr import Access, BinaryOp, Const, Expr, Load, loads
+from dsl.expressions.affine import Affine, Constraint
+from dsl.expressions.expr import Access, Expr, Load, loads
 from dsl.programs.composed import (
-    Chain,
-    Family,
-    Function,
-    Kind,
     Parts,
     applied,
     composed,
@@ -55,50 +51,9 @@ from dsl.programs.program import (
     statements_in,
     variables_in,
 )
+from dsl.programs.recurrence import Running, Update, constant_components
 from dsl.programs.scopes import local_scopes, ordered_locals
 from dsl.programs.substituted import substituted, substituted_access
-
-
-@dataclass(frozen=True, slots=True)
-class Update:
-    """An assignment of the recurrence.
-
-    Attributes:
-        stmt: the statement.
-        function: what it makes of the element; what that reads nothing in the loop has changed.
-        conds: the affine conditions that it stands under in the loop, and whether they hold there.
-    """
-
-    stmt: Stmt
-    function: Function
-    conds: tuple[tuple[Cond, bool], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Running:
-    """A recurrence: all that a loop assigns to an element that it has from the iteration before.
-
-    Attributes:
-        family: of its functions.
-        before: the element that the iteration before has assigned.
-        updates: in their order.
-        ends: numbers of the updates behind which the element may be read, or is handed on. Those in front of one of
-            them, down to the one before, are one function.
-    """
-
-    family: Family
-    before: Access
-    updates: tuple[Update, ...]
-    ends: tuple[int, ...]
-
-    def place(self, number: int) -> int:
-        """Of an update, which of the functions of an iteration it is in."""
-        return next(n for n, end in enumerate(self.ends) if number <= end)
-
-
-def previous(target: Access, loop: Loop) -> Access:
-    """What the target was in the iteration before."""
-    return substituted_access(target, {loop.var: Affine.of(loop.var) - loop.step})
 
 
 def with_scan(
@@ -160,7 +115,7 @@ class _Made:
         depth = len(loops) - 1
         name = unused(f"{array.name}_carry", arrays)
         carry = Array(name, array.dtype, (), Storage.LOCAL, False, depth, stmt.span)
-        constant = _constants(running)
+        constant = constant_components(running)
         parts: dict[str, Array] = {}
         for each in running.family.components:
             word, count = each.word, factor * len(running.ends)
@@ -286,7 +241,7 @@ class _Made:
 
     def _constant_parts(self) -> tuple[Node, ...]:
         """In front of all blocks, the components that are the same in each of them."""
-        return self._parts_of_a_block(_constants(self.running))
+        return self._parts_of_a_block(constant_components(self.running))
 
     def _parts_of_a_block(self, words: frozenset[str]) -> tuple[Node, ...]:
         words &= self.parts.keys()
@@ -295,7 +250,9 @@ class _Made:
         inside = self.variables[1]
         one, end, span = Affine((), 1), Affine((), self.factor), self.loop.span
         others = tuple(self._composed(words, Affine.of(inside), False))
-        if words.isdisjoint(_constants(self.running)):  # which are made in front of the blocks
+        if words.isdisjoint(
+            constant_components(self.running)
+        ):  # which are made in front of the blocks
             others = self._in_range(others, Affine.of(inside))
         first = tuple(self._composed(words, Affine(), True))
         return (*first, Loop(inside, (one,), (end,), 1, others, span))
@@ -303,7 +260,7 @@ class _Made:
     def _blocks(self) -> Loop:
         block, inside = self.variables
         zero, end, span = Affine(), Affine((), self.factor), self.loop.span
-        words = frozenset(self.parts) - _constants(self.running)
+        words = frozenset(self.parts) - constant_components(self.running)
         scans = self._parts_of_a_block(words)
         others = tuple(
             substituted(self._other(n), self._at(Affine.of(inside))) for n in self.loop.body
@@ -407,15 +364,3 @@ class _Store:
             target = self.made._part(word, self.at).access
             found.append(self.made._assign(name, target, value, text))
         return tuple(found)
-
-
-def _constants(running: Running) -> frozenset[str]:
-    """The components that are the same in each block: factors that are numbers."""
-    if running.family.kind is not Kind.RING or any(u.conds for u in running.updates):
-        return frozenset()
-    for update in running.updates:
-        ops = update.function.ops if isinstance(update.function, Chain) else ()
-        moves = any(x.op is BinaryOp.MUL and not isinstance(x.term, Const) for x in ops)
-        if moves or not isinstance(update.function, Chain):
-            return frozenset()
-    return frozenset({"times"})

@@ -25,7 +25,7 @@ from dsl.expressions.value_range import Range, type_range, value_range
 from dsl.programs.composed import Chain, Choice, Family, Function, Kind, Reset, leaves
 from dsl.programs.located import trips
 from dsl.programs.program import If, Loop, Node, Program, Stmt, statements_in
-from dsl.programs.scanned import Running, Update, previous
+from dsl.programs.recurrence import Running, Update, previous
 from dsl.programs.substituted import substituted_access
 from polyhedral.dependences.memory_order import program_order
 from polyhedral.legality.forwarded import forwarded
