@@ -14,11 +14,12 @@ statement and ``j`` of the second, nothing inside of it carries a dependence.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from dse.space.groups import groups
+from dse.space.groups import Group, groups
 from dsl.schedules.steps import Reorder, Step
 from polyhedral.dependences.alignments import alignments
+from polyhedral.dependences.carried import carried
 from polyhedral.schedule import tried
 from polyhedral.scop.execution_order import shared_levels
 from polyhedral.scop.scheduled import Piece, ScheduledScop
@@ -48,14 +49,30 @@ def aligned(
     return state, steps
 
 
-def turned(
+def waiting_turned(
     state: ScheduledScop, before: tuple[Step, ...]
+) -> tuple[ScheduledScop, tuple[Step, ...]]:
+    """As `turned`, of the nests alone whose innermost loop hands something on."""
+    return turned(state, before, _waits)
+
+
+def _waits(state: ScheduledScop, group: Group) -> bool:
+    inner = group.pieces[0].dims[-1].uid if group.pieces[0].dims else None
+    return any(c.loop == inner for c in carried(state, frozenset(group.names)))
+
+
+def turned(
+    state: ScheduledScop,
+    before: tuple[Step, ...],
+    wanted: Callable[[ScheduledScop, Group], bool] = lambda _, __: True,
 ) -> tuple[ScheduledScop, tuple[Step, ...]]:
     """The loops of each perfect nest in the reverse order, inside of what it shares with others, where that is
     legal. An element of a row or of a column is kept in a register by the loop that it does not move with.
     """
     steps = before
     for group in groups(state):
+        if not wanted(state, group):
+            continue
         leader = group.pieces[0]
         others = [p for p in state.pieces if p.name not in group.names]
         level = max((shared_levels(leader, p) for p in others), default=0)

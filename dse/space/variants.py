@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from dse.space.accumulated import accumulated, beside, together
-from dse.space.alignment import aligned, turned
+from dse.space.alignment import aligned, turned, waiting_turned
 from dse.space.at_once import overlaps_in
 from dse.space.blocks import blocks_outermost, in_blocks
 from dse.space.carried import carried_on, lane_sums, waits_for_nothing, wavefronts
@@ -123,7 +123,7 @@ def _variants(
         lanes = _moved([("as written", state, free)], "a sum for each lane", lane_sums)
         outer += _carried([*structures, *others, *lanes], rectangles, context)
     outer += _unrolled_inside([*others, *_moved(others, "turned", turned)], context)
-    outer += [_pushed(*one, context) for one in _moved(structures[:1], "turned", turned)]
+    outer += [_pushed(*one, context) for one in _moved(structures[:1], "turned", waiting_turned)]
     outer += [[_filter(*structure, context)] for structure in _windows(structures, context, start)]
     bound = [v for one in (*structures, *twins) for v in _bound(*one, context)]
     if start.overlapping:
