@@ -164,6 +164,8 @@ def _shared_ports(modules: Sequence[Module], *, store: bool) -> float:
                 users.setdefault(array, []).append(banks)
     total = 0.0
     for counts in users.values():
+        if len(counts) < 2:
+            continue  # nobody else's
         order = sorted(counts, reverse=True)
         for several, (n, fewer) in enumerate(zip(order, [*order[1:], 0], strict=True), start=1):
             if several > 1 and n > fewer:

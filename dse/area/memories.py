@@ -27,7 +27,9 @@ class Memories:
         self._rules = storage_rules(space.tool.name)
         self._adapters = adapters_cost(kernel, space.tool)
         self._arrays = tuple(m for m in kernel.memories if m.shape and not m.argument)
+        self._dims = [(m.name, d) for m in self._arrays for d in range(len(m.shape))]
         self._known: dict[tuple[str, tuple[int, ...]], StorageCost] = {}
+        self._totals: dict[tuple[int, ...], StorageCost] = {}
 
     def cost(self, banks: Demand) -> StorageCost:
         """What they take.
@@ -35,9 +37,13 @@ class Memories:
         Args:
             banks: by array and dimension.
         """
-        total = self._adapters
-        for memory in self._arrays:
-            total = total.plus(self._of(memory, banks))
+        key = tuple([banks.get(one, 1) for one in self._dims])
+        total = self._totals.get(key)
+        if total is None:
+            total = self._adapters
+            for memory in self._arrays:
+                total = total.plus(self._of(memory, banks))
+            self._totals[key] = total
         return total
 
     def _of(self, memory: Memory, banks: Mapping[tuple[str, int], int]) -> StorageCost:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dse.estimates.collection import rare_collection
 from dse.evaluators.base import Request
 from dse.evaluators.registry import of_what_is_emitted
 from dse.run.beside import prepare
@@ -79,6 +80,7 @@ def carry_out(
     if plan.beside:
         prepare()
     with contextlib.ExitStack() as stack:
+        stack.enter_context(rare_collection())
         storage = None
         if database is not None:
             storage = stack.enter_context(connected(database.url, database.wait, database.heard))

@@ -49,21 +49,30 @@ def widened(program: Program, wanted: Demand, start: Start) -> Demand:
     """
     found = dict(wanted)
     for (array, d), lanes in start.lanes(program).items():
-        if array in start.placed:
-            continue
-        extent, own = program.array(array).shape[d], wanted.get((array, d), 1)
-        others = prod(f for (name, k), f in wanted.items() if name == array and k != d)
-        if extent - lanes < own and extent * others <= MAX_BANKS:
-            found[array, d] = extent  # all of a row at once, and its padding
-            continue
-        at_once = lanes // start.at_once
-        while at_once > 1 and own < extent:
-            factor = lcm(own, at_once)
-            if factor <= extent and factor * others <= MAX_BANKS:
+        if array not in start.placed:
+            shape = program.array(array).shape
+            factors = tuple([wanted.get((array, k), 1) for k in range(len(shape))])
+            factor = _widened(shape[d], factors, d, lanes, start.at_once)
+            if factor is not None:
                 found[array, d] = factor
-                break
-            at_once //= 2
     return found
+
+
+@lru_cache(maxsize=65536)
+def _widened(extent: int, factors: tuple[int, ...], d: int, lanes: int, ports: int) -> int | None:
+    """The factor of the last dimension of an array that is copied in words; None where it stays as it is wanted: a plan
+    asks for the same ones again and again.
+    """
+    own, others = factors[d], prod(factors[:d]) * prod(factors[d + 1 :])
+    if extent - lanes < own and extent * others <= MAX_BANKS:
+        return extent  # all of a row at once, and its padding
+    at_once = lanes // ports
+    while at_once > 1 and own < extent:
+        factor = lcm(own, at_once)
+        if factor <= extent and factor * others <= MAX_BANKS:
+            return factor
+        at_once //= 2
+    return None
 
 
 def word_intervals(program: Program, wanted: Demand, start: Start) -> dict[str, int]:

@@ -9,7 +9,7 @@ nests could do alone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import inf
@@ -61,7 +61,7 @@ class _Banks:
     """
 
     wanted: Demand
-    each: Mapping[str, int]
+    each: dict[str, int]
     waits: float = 0.0
     dear: float = 0.0
 
@@ -290,7 +290,7 @@ class _Solver:
     def _joined(self, state: _State, option: Option) -> _Banks | None:
         """The factors with those of an option, None where an array takes too many banks for it, however it is split."""
         before = state.banks
-        joined, each = before.wanted, dict(before.each)
+        joined, each = before.wanted, before.each
         for key, factor, extent in option.alone.factors:
             had = before.wanted.get(key, 1)
             if had % factor == 0:
@@ -299,7 +299,7 @@ class _Solver:
             if now > extent:
                 return None
             if joined is before.wanted:
-                joined = dict(joined)
+                joined, each = dict(joined), dict(each)
             joined[key] = now
             each[key[0]] = each.get(key[0], 1) // had * now
         if any(each.get(array, 1) > MAX_BANKS for array in option.alone.arrays):

@@ -47,7 +47,8 @@ class Words:
         key = tuple([wanted.get(one, 1) for one in self._asked])
         found = self._waits.get(key)
         if found is None:
-            intervals = word_intervals(self.program, wanted, self.start)
+            own = {one: factor for one, factor in zip(self._asked, key, strict=True) if factor > 1}
+            intervals = word_intervals(self.program, own, self.start)
             found = sum((intervals.get(array, 1) - 1) * n for array, n in self.cycles.items())
             self._waits[key] = found
         return found

@@ -40,16 +40,27 @@ def row_cycles(body: Body, nest: Nest) -> Iterator[RowCycle]:
     ]
     stores += [(a, graph.stores[a], "always") for a in body.store_value]
     stores += [(a, place, stored) for a, _, stored in stores for place in graph.places.get(a, ())]
+    loads = _loads_of_memories(body)
     for address, value, stored in stores:
         if value < 0 or body.kept_out[value]:
             continue
-        memory = table.shape(address).memory
-        for source, load in graph.loads.items():
-            loaded = graph.loaded.get(source, "always")
-            around = {"first", "last"} & {stored, loaded}
-            if body.kept_out[load] or table.shape(source).memory != memory or not around:
-                continue
-            yield from _ways(body, nest, (source, loaded), (address, value, stored))
+        for source, loaded in loads.get(table.shape(address).memory, ()):
+            if not _AROUND.isdisjoint((stored, loaded)):
+                yield from _ways(body, nest, (source, loaded), (address, value, stored))
+
+
+_AROUND = frozenset({"first", "last"})
+"""Accesses that are not made in every iteration of a row."""
+
+
+def _loads_of_memories(body: Body) -> dict[int, list[tuple[int, When]]]:
+    """The loads of each memory, and when they are made: a body may have thousands, of many memories."""
+    graph, found = body.graph, dict[int, list[tuple[int, When]]]()
+    for source, load in graph.loads.items():
+        if not body.kept_out[load]:
+            memory = body.addresses.shape(source).memory
+            found.setdefault(memory, []).append((source, graph.loaded.get(source, "always")))
+    return found
 
 
 def _ways(
