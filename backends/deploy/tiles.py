@@ -167,6 +167,10 @@ def _all_tiled(
         state, more = found
         steps += more.steps
         cycles += more.cycles * nest.again
+        # What is copied as a whole is so for all nests: another copy would be one of the copy.
+        whole = {s.array for s in more.steps if isinstance(s, Buffer) and not s.at}
+        large = {array: copy for array, copy in large.items() if array not in whole}
+        nests = [one for one in nests if any(accesses(state, one, large))]
     return _Tiled(tuple(steps), cycles)
 
 

@@ -48,6 +48,18 @@ def test_tiles_say_the_same_of_arrays_outside(name, size):
     assert weft.verify(kernel(name, size), tiled).ok
 
 
+@pytest.mark.parametrize("name", ["atax", "bicg", "gemver"])
+def test_what_one_nest_copies_as_a_whole_no_later_one_copies_again(name):
+    program, place = kernel(name, "medium").program, board("u55c")
+    tiled = in_tiles(program, Schedule(), place, Allowance(place.device.dsp, trees=True))
+    assert tiled is not None
+    assert tiles(tiled)
+    whole = [s.array for s in tiled if isinstance(s, Buffer) and not s.at]
+    assert sorted(whole) == sorted(set(whole))
+    if name == "atax":
+        assert weft.verify(kernel(name, "medium"), tiled).ok
+
+
 def test_there_are_none_where_all_does_not_fit_or_loops_are_said():
     assert (
         in_tiles(weft.load(POLYBENCH / "gemm.py").at("large").program, Schedule(), board("pynq-z2"))
