@@ -78,12 +78,15 @@ def port_interval(order: Order, vector: Vector, registers: frozenset[str] = froz
     Each element counts once however often it is read. An access of which the bank is not known is
     at every bank. Arrays in ``registers`` have no ports.
     """
-    copies, gone = _copies(order, vector)
     interval = 1
-    for array, mine in _arrays_of(order).items():
-        if array not in registers:
-            asked = mine.asked(copies, gone)
-            interval = max(interval, _interval_of_own(mine, *asked))
+    for array, mine, places, known in _ports_of(order):
+        if array in registers:
+            continue
+        key = tuple([vector[k] for k in places])
+        own = known.get(key)
+        if own is None:
+            own = known[key] = _interval_of_own(mine, *mine.asked(*_copies(order, vector)))
+        interval = max(interval, own)
     return interval
 
 
@@ -143,6 +146,19 @@ def _arrays_of(order: Order) -> Mapping[str, _Mine]:
     for use in order.uses:
         found.setdefault(use.array, []).append(use)
     return {array: _mine(tuple(uses)) for array, uses in found.items()}
+
+
+Positions = tuple[int, ...]
+
+
+@lru_cache(maxsize=4096)
+def _ports_of(order: Order) -> tuple[tuple[str, _Mine, Positions, dict[Vector, int]], ...]:
+    """Of each array the positions of the loops that it moves with, and the intervals by the factors of these."""
+    names = [loop.name for loop in order.loops]
+    return tuple(
+        (array, mine, tuple(k for k, name in enumerate(names) if name in mine.moving), {})
+        for array, mine in _arrays_of(order).items()
+    )
 
 
 @lru_cache(maxsize=200_000)

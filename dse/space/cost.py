@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
-from math import ceil, prod
+from math import ceil
 
 from dse.space.banks import port_interval
 from dse.space.nest import Nest, Order, Vector
+from dse.space.pricing import Pricing, Sides, dsp_at, pricing, totals_at
 from dsl.schedules.steps import Tail
 from qor_gnn.tools.personality import Personality
 
@@ -64,27 +65,25 @@ def cost(
     not divide leave remainder nests, or copies that are guarded, whichever is faster. Arrays in
     ``registers`` have no ports. Less than the interval that is ``asked`` for there is not.
     """
+    known = pricing(order)
     ports = max(asked, port_interval(order, vector, registers))
     split = uneven(order, vector)
-    whole = _part(nest, order, _even(order, vector, up=True), ports, guarded=split)
-    units = _units(nest, order, vector, whole.interval)
-    tail: Tail = "guard"
-    if not order.guards or not all(loop.extent is not None for loop in order.loops):
-        tail = "remainder"  # a guard needs bounds that depend on no other loop
+    whole = _part(nest, known, _even(known, vector, up=True), ports, guarded=split)
+    tail: Tail = "remainder"
     cycles = whole.cycles
     if split:
+        # A guard needs bounds that depend on no other loop.
+        tail = "guard" if order.guards and known.constant else "remainder"
         apart = all(
             loop.separates or (loop.extent or 0) % u == 0
             for loop, u in zip(order.loops, vector, strict=True)
         )
         if apart or tail == "remainder":
-            main, *rests = (_part(nest, order, sides, ports) for sides in _sides(order, vector))
+            main, *rests = (_part(nest, known, sides, ports) for sides in _sides(known, vector))
             together = main.cycles + sum(part.cycles for part in rests)
             if tail == "remainder" or together <= cycles:
                 tail, cycles, whole = "remainder", together, main
-                units = _units(nest, order, vector, main.interval)
-    else:
-        tail = "remainder"
+    units = _units(nest, known, vector, whole.interval)
     return Cost(cycles, units, order.copies(vector), whole.interval, tail)
 
 
@@ -98,29 +97,27 @@ def sharing_interval(
     nest: Nest, order: Order, vector: Vector, least: int, budget: int
 ) -> int | None:
     """The least interval, from ``least`` on, at which the units of a body fit a budget of DSP."""
-    wanted = ceil(sum(dsp * n for _, dsp, n in _units(nest, order, vector, 1)))
-    if dsp_of([_units(nest, order, vector, wanted)]) > budget:
+    counts = pricing(order).counts(vector)
+    wanted = ceil(dsp_at(totals_at(counts, 1), 1))
+    if dsp_at(totals_at(counts, wanted), wanted) > budget:
         return None
     interval = max(least, ceil(wanted / max(1, budget)))
-    while dsp_of([_units(nest, order, vector, interval)]) > budget:
+    while dsp_at(totals_at(counts, interval), interval) > budget:
         interval += 1
     return interval
 
 
 def uneven(order: Order, vector: Vector) -> bool:
     """Whether a factor does not divide its loop's extent."""
-    pairs = zip(order.loops, vector, strict=True)
-    return any(loop.extent is not None and loop.extent % u for loop, u in pairs)
+    extents = pricing(order).extents
+    return any([n is not None and n % u for n, u in zip(extents, vector, strict=True)])
 
 
-Sides = tuple[tuple[float, int], ...]  # per loop: blocks, and copies in a block
-
-
-def _even(order: Order, vector: Vector, up: bool) -> Sides:
+def _even(known: Pricing, vector: Vector, up: bool) -> Sides:
     """The main nest, or (``up``) all of it with the last blocks as full ones."""
     found: list[tuple[float, int]] = []
     jammed = 0.0  # more iterations of loops inside, where copies share them, each of which has another range
-    for loop, u in zip(order.loops, vector, strict=True):
+    for loop, u in zip(known.order.loops, vector, strict=True):
         if loop.jams:
             jammed += (u - 1) / 2
         if loop.extent is None:
@@ -134,16 +131,18 @@ def _even(order: Order, vector: Vector, up: bool) -> Sides:
 
 def part_sides(order: Order, vector: Vector, tail: Tail) -> list[Sides]:
     """The nests that a nest becomes: one, with guarded copies, or a main nest and all remainder nests."""
+    known = pricing(order)
     if tail == "remainder" and uneven(order, vector):
-        return _sides(order, vector)
-    return [_even(order, vector, up=True)]
+        return _sides(known, vector)
+    return [_even(known, vector, up=True)]
 
 
-def _sides(order: Order, vector: Vector) -> list[Sides]:
+def _sides(known: Pricing, vector: Vector) -> list[Sides]:
     """The main nest and all remainder nests."""
     choices: list[list[tuple[float, int]]] = []
-    for (blocks, u), loop in zip(_even(order, vector, up=False), order.loops, strict=True):
-        rest = (loop.extent or 0) % u
+    even = _even(known, vector, up=False)
+    for (blocks, u), extent in zip(even, known.extents, strict=True):
+        rest = (extent or 0) % u
         choices.append([(blocks, u), (1, rest)] if rest else [(blocks, u)])
     return list(product(*choices))
 
@@ -154,36 +153,33 @@ class _Part:
     interval: int
 
 
-def _part(nest: Nest, order: Order, sides: Sides, ports: int, guarded: bool = False) -> _Part:
+def _part(
+    nest: Nest, known: Pricing, sides: Sides, ports: int, guarded: bool = False
+) -> _Part:
     """One nest with so many blocks, and copies in each; ``guarded`` ones run under a condition."""
-    interval = ports
-    chain = 0.0
-    pipeline, drains = _moving(order, sides), order.drains
-    for level, (loop, (blocks, u)) in enumerate(zip(order.loops, sides, strict=True)):
-        for carry in loop.carries:
-            copies = u
-            if guarded or (carry.reduction and not carry.tree):
-                # What other loops hand on to the same sum is in the chain as well.
-                copies *= prod(
-                    other_u
-                    for other, (_, other_u) in zip(order.loops, sides, strict=True)
-                    if other is not loop and any(map(carry.same_sum, other.carries))
-                )
-            links = carry.links(copies, guarded)
-            chain = max(chain, links)
-            if blocks > 1 and not drains:
-                delay = carry.delay_in(pipeline) + carry.closing(copies, pipeline, guarded)
-                interval = max(interval, ceil(delay / carry.around(sides[level:])))
+    order = known.order
+    interval, chain = ports, 0.0
+    drains, pipeline = order.drains, known.moving(sides)
+    for each in known.carried:
+        carry = each.carry
+        blocks, copies = sides[each.level]
+        if guarded or (carry.reduction and not carry.tree):
+            # What other loops hand on to the same sum is in the chain as well.
+            for other in each.others:
+                copies *= sides[other][1]
+        chain = max(chain, carry.links(copies, guarded))
+        if blocks > 1 and not drains:
+            delay = carry.delay_in(pipeline) + carry.closing(copies, pipeline, guarded)
+            interval = max(interval, ceil(delay / carry.around(sides[each.level :])))
     around = order.depth + ceil(chain) + _CALL
     if order.cases and _told_apart(order, sides):
         return _Part(nest.runs * _of_cases(order, sides, interval, around), interval)
     trips, entered = 1.0, nest.runs
-    varies = max((k for k, loop in enumerate(order.loops) if loop.extent is None), default=0)
-    for level, (blocks, _) in enumerate(sides):
-        if level == len(sides) - 1 or (level >= varies and not drains):
-            trips *= blocks
-        else:
-            entered *= blocks
+    first = len(sides) - 1 if drains else min(known.varies, len(sides) - 1)
+    for blocks, _ in sides[:first]:
+        entered *= blocks
+    for blocks, _ in sides[first:]:
+        trips *= blocks
     return _Part(entered * (interval * trips + around), interval)
 
 
@@ -210,31 +206,14 @@ def _of_cases(order: Order, sides: Sides, interval: int, around: int) -> float:
     return total
 
 
-def _moving(order: Order, sides: Sides) -> frozenset[str]:
-    """The loops with several blocks that run as one pipeline."""
-    found: set[str] = set()
-    drains = order.drains
-    for loop, (blocks, _) in reversed(list(zip(order.loops, sides, strict=True))):
-        if blocks > 1:
-            found.add(loop.name)
-        if loop.extent is None or (drains and found):
-            break
-    return frozenset(found)
-
-
-def _units(nest: Nest, order: Order, vector: Vector, interval: int) -> Units:
-    totals: dict[tuple[str, float, bool], float] = {}
-    unrolled = {loop.name: u for loop, u in zip(order.loops, vector, strict=True)}
-    moving = pipelined(order, vector)
-    for operation in order.operations:
-        if moving and not moving & operation.loops:
-            continue  # in front of the pipeline, on its units
-        copies = prod(u for name, u in unrolled.items() if name in operation.loops)
-        key = (operation.core, operation.dsp, interval >= operation.shared_from)
-        totals[key] = totals.get(key, 0) + copies * operation.share
+def _units(nest: Nest, known: Pricing, vector: Vector, interval: int) -> Units:
     return tuple(
-        (core, dsp, ceil(n / interval)) if shared else (f"{core} of {nest.leader}", dsp, ceil(n))
-        for (core, dsp, shared), n in totals.items()
+        [
+            (core, dsp, ceil(n / interval))
+            if shared
+            else (f"{core} of {nest.leader}", dsp, ceil(n))
+            for core, dsp, shared, n in totals_at(known.counts(vector), interval)
+        ]
     )
 
 

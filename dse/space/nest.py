@@ -59,13 +59,18 @@ class Carry:
         Args:
             sides: blocks and copies in a block, of the loop and of each one inside it.
         """
-        inside = prod(blocks for blocks, _ in sides[1:])
+        inside = 1.0
+        for blocks, _ in sides[1:]:
+            inside *= blocks
         ahead = inside * max(1.0, self.distance / sides[0][1])
+        if len(self.flow) < 2:
+            return max(1.0, ahead)
         behind = 0.0
         for k, least in enumerate(self.flow[1:], 1):
             blocks, copies = sides[k]
             moved = max(1 - blocks, least // copies)
-            behind += min(0, moved) * prod(b for b, _ in sides[k + 1 :])
+            if moved < 0:
+                behind += moved * prod(b for b, _ in sides[k + 1 :])
         return max(1.0, ahead + behind)
 
     def links(self, copies: int, guarded: bool = False) -> float:
@@ -325,6 +330,14 @@ class Nest:
     runs: float
     around: tuple[str, ...]
     orders: tuple[Order, ...]
+    _hash: int = field(default=0, init=False, compare=False, repr=False)
+
+    def __hash__(self) -> int:
+        """Found once: what is known of nests, some of hundreds of orders, is kept by them."""
+        if not self._hash:
+            parts = self.leader, self.statements, self.runs, self.around, self.orders
+            object.__setattr__(self, "_hash", hash(parts) or 1)
+        return self._hash
 
     @property
     def arrays(self) -> frozenset[str]:

@@ -31,6 +31,15 @@ class _Magnitudes:
 
     copies: int = 0  # at most
     found: list[tuple[_Ints, _Ints]] = field(default_factory=list)
+    chosen: dict[tuple[int, int], list[Vector]] = field(default_factory=dict)
+    """Those of a magnitude, by its position and how many are priced, where all of it is within the copies."""
+
+    def priced(self, position: int, most: int, rows: _Ints, extents: _Ints) -> list[Vector]:
+        """The vectors of a magnitude, none of which has too many copies, that are priced."""
+        found = self.chosen.get((position, most))
+        if found is None:
+            found = self.chosen[position, most] = _priced(rows, most, extents)
+        return found
 
 
 @lru_cache(maxsize=1024)
@@ -51,12 +60,27 @@ def fewest(nest: Nest, number: int, copies: int) -> Iterator[Vector]:
     copies = max(copies, order.inside)  # there are so many anyway
     if known.copies < copies:
         known.copies, known.found = copies, list(_by_magnitude(order, copies))
+        known.chosen.clear()
     extents = np.array([loop.extent or 0 for loop in order.loops])
-    found = [rows[mine] for rows, counts in known.found if (mine := counts <= copies).any()]
-    for k, rows in enumerate(reversed(found)):
-        chosen = _rank((rows == extents) @ (1 << np.arange(len(extents)))) < _OF_EACH
-        chosen[: _PRICED[min(k, len(_PRICED) - 1)]] = True
-        yield from map(tuple, rows[chosen].tolist())
+    k = 0
+    for position in reversed(range(len(known.found))):
+        rows, counts = known.found[position]
+        mine = counts <= copies
+        if not mine.any():
+            continue
+        most = _PRICED[min(k, len(_PRICED) - 1)]
+        if mine.all():
+            yield from known.priced(position, most, rows, extents)
+        else:
+            yield from _priced(rows[mine], most, extents)
+        k += 1
+
+
+def _priced(rows: _Ints, most: int, extents: _Ints) -> list[Vector]:
+    """The first ones, and the first few of each set of loops that are unrolled completely."""
+    chosen = _rank((rows == extents) @ (1 << np.arange(len(extents)))) < _OF_EACH
+    chosen[:most] = True
+    return list(map(tuple, rows[chosen].tolist()))
 
 
 def _rank(kinds: _Ints) -> _Ints:
