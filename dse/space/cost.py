@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import product
 from math import ceil
+from typing import NamedTuple
 
 from dse.space.banks import port_interval
 from dse.space.nest import Nest, Order, Vector
@@ -110,7 +111,7 @@ def sharing_interval(
 def uneven(order: Order, vector: Vector) -> bool:
     """Whether a factor does not divide its loop's extent."""
     extents = pricing(order).extents
-    return any([n is not None and n % u for n, u in zip(extents, vector, strict=True)])
+    return any(n is not None and n % u for n, u in zip(extents, vector, strict=True))
 
 
 def _even(known: Pricing, vector: Vector, up: bool) -> Sides:
@@ -147,15 +148,12 @@ def _sides(known: Pricing, vector: Vector) -> list[Sides]:
     return list(product(*choices))
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
+class _Part(NamedTuple):
     cycles: float
     interval: int
 
 
-def _part(
-    nest: Nest, known: Pricing, sides: Sides, ports: int, guarded: bool = False
-) -> _Part:
+def _part(nest: Nest, known: Pricing, sides: Sides, ports: int, guarded: bool = False) -> _Part:
     """One nest with so many blocks, and copies in each; ``guarded`` ones run under a condition."""
     order = known.order
     interval, chain = ports, 0.0

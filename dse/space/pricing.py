@@ -139,7 +139,9 @@ class Pricing:
         return found
 
 
-Totals = list[tuple[str, float, bool, float]]  # core, DSP of a unit, whether units are shared, operations
+Totals = list[
+    tuple[str, float, bool, float]
+]  # core, DSP of a unit, whether units are shared, operations
 
 
 def totals_at(counts: list[tuple[str, float, float, float]], interval: int) -> Totals:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
 from functools import lru_cache
+from heapq import merge
 from operator import attrgetter
 
 from dse.space.banks import Demand, demand, interval_with, port_interval
@@ -95,8 +96,8 @@ def _known(_: Variant, __: Nest) -> dict[Choice, Alone]:
     return {}
 
 
-def _cost(rung: Rung) -> tuple[float, int]:
-    return rung.cost.dsp, rung.cost.copies
+_cost = attrgetter("cost.dsp", "cost.copies")
+_key = attrgetter("key")
 
 
 class Options:
@@ -128,9 +129,10 @@ class Options:
         self._known = _known(variant, self._nest)
         self._lut, self._some = lut, some
         ladders = [ladder(self._nest, number, budget) for number in orders]
-        rungs = [r for one in ladders for r in one if interval is None or r.asked <= interval]
-        # Each ladder is sorted, and what is left of it: this merges them.
-        self._rungs = sorted(rungs, key=attrgetter("key"))
+        if interval is not None:
+            ladders = [tuple(r for r in one if r.asked <= interval) for one in ladders]
+        # Each is sorted, and has hundreds of which a beam takes the first few dozen: they are merged as far as that.
+        self._ladders = ladders
         self._found: list[Option] = []
         self._more = self._options()
 
@@ -143,10 +145,15 @@ class Options:
 
     def least(self) -> Units:
         """Units of the cheapest; none where nothing is possible."""
-        cheapest = min(self._rungs, key=_cost, default=None)
+        cheapest = self._cheapest(self._ladders)
         if cheapest is not None and not self._possible(cheapest):
-            cheapest = min(filter(self._possible, self._rungs), key=_cost, default=None)
+            cheapest = self._cheapest([tuple(filter(self._possible, one)) for one in self._ladders])
         return () if cheapest is None else cheapest.cost.units
+
+    def _cheapest(self, ladders: Sequence[Sequence[Rung]]) -> Rung | None:
+        """Of those that cost as much the fastest."""
+        first = [min(one, key=_cost) for one in ladders if one]
+        return min(first, key=lambda rung: (_cost(rung), rung.key), default=None)
 
     def cycles(self) -> float | None:
         """Of the fastest; None where nothing is possible."""
@@ -155,7 +162,8 @@ class Options:
 
     def least_lut(self) -> float:
         """LUTs of the slowest."""
-        last = next((r for r in reversed(self._rungs) if self._possible(r)), None)
+        slowest = merge(*map(reversed, self._ladders), key=_key, reverse=True)
+        last = next(filter(self._possible, slowest), None)
         return 0.0 if last is None else self._lut_of(last)
 
     def _options(self) -> Iterator[Option]:
@@ -174,7 +182,7 @@ class Options:
         late: dict[int, int] = {}
         fits: dict[int, int] = {}
         copies: set[tuple[int, int]] = set()
-        for rung in self._rungs:
+        for rung in merge(*self._ladders, key=_key):
             order = rung.order
             if fits.get(order, 0) >= _RUNGS and (order, rung.cost.copies) in copies:
                 continue
