@@ -9,6 +9,7 @@ from dse.area.memories import Memories
 from dse.area.nests import Module, NestArea, OrderAreas, Rates
 from dse.space.banks import Demand
 from dse.space.cost import Cost, stages
+from dse.space.nest import Nest
 from dse.space.space import Choice, Space
 from qor_gnn.area.multiplexers import multiplexer
 from qor_gnn.area.resources import coefficients
@@ -38,9 +39,12 @@ class Areas:
         self.each: Mapping[str, float] | None = None if known is None else known.lut
         self.space = space
         self._stages = [stages(variant.nests, space.tool) for variant in space.variants]
-        self._orders: dict[tuple[int, int, int], OrderAreas] = {}
+        # Several variants have the same nests: these are known by one number.
+        self._numbers: dict[tuple[int, int], int] = {}
+        self._distinct: dict[Nest, int] = {}
+        self._orders: dict[tuple[int, int], OrderAreas] = {}
         self._nests: dict[object, NestArea] = {}
-        self._alone: dict[tuple[int, int, Choice], float] = {}
+        self._alone: dict[tuple[int, Choice], float] = {}
         self._memories: dict[int, Memories] = {}
         self._cores: dict[int, dict[str, int]] = {}
 
@@ -61,7 +65,8 @@ class Areas:
             return NestArea(0.0, ())
         arrays = self.space.variants[variant].nests[n].arrays
         own = tuple([item for item in banks.items() if item[0][0] in arrays])
-        key = (variant, n, choice, cost.interval, frozenset(own), tuple(rates))
+        number = self._number(variant, n)
+        key = (number, choice, cost.interval, frozenset(own), tuple(rates))
         found = self._nests.get(key)
         if found is None:
             found = self._order(variant, n, choice.order).area(
@@ -70,8 +75,17 @@ class Areas:
             self._nests[key] = found
         return found
 
+    def _number(self, variant: int, n: int) -> int:
+        """Of a nest; equal for nests that are the same."""
+        found = self._numbers.get((variant, n))
+        if found is None:
+            nest = self.space.variants[variant].nests[n]
+            found = self._distinct.setdefault(nest, len(self._distinct))
+            self._numbers[variant, n] = found
+        return found
+
     def _order(self, variant: int, n: int, number: int) -> OrderAreas:
-        key = (variant, n, number)
+        key = (self._number(variant, n), number)
         if key not in self._orders:
             assert self.each is not None
             nest = self.space.variants[variant].nests[n]
@@ -100,7 +114,7 @@ class Areas:
 
     def alone(self, variant: int, n: int, choice: Choice, cost: Cost, banks: Demand) -> float:
         """LUTs that a nest does not share, with the banks that it asks for; arguments as `nest` has them."""
-        key = (variant, n, choice)
+        key = (self._number(variant, n), choice)
         found = self._alone.get(key)
         if found is None:
             found = self._alone[key] = self.nest(variant, n, choice, cost, banks).lut
