@@ -79,7 +79,8 @@ class Affine:
     def collected(terms: Mapping[Atom, int], const: int) -> Affine:
         """The expression of these terms, in its one form."""
         kept = [(atom, c) for atom, c in terms.items() if c]
-        kept.sort(key=lambda t: (not isinstance(t[0], str), str(t[0])))
+        if len(kept) > 1:
+            kept.sort(key=lambda t: (not isinstance(t[0], str), str(t[0])))
         return Affine(tuple(kept), const)
 
     def __add__(self, other: Affine | int) -> Affine:
@@ -163,6 +164,8 @@ class Affine:
 
     def substitute(self, values: Mapping[str, Affine]) -> Affine:
         """Replace variables by expressions; those not in ``values`` stay."""
+        if not self.terms:
+            return self
         terms: dict[Atom, int] = {}
         const = self.const
         for atom, c in self.terms:
