@@ -7,9 +7,11 @@ around that several share they run in each iteration.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
+from dse.ranking.blocks import Block, block_of
 from dse.ranking.copies import about, is_border, with_pipelines
+from dse.ranking.flow import Flow
 from dse.ranking.outline import Outlined
 from dse.ranking.pieces import Piece, joined, piped, units_in
 from dse.ranking.places import Around, Part, nests_in, place_of, plan_of, processes_in
@@ -32,22 +34,6 @@ from qor_gnn.tools.personality import Personality, allowed
 
 Picked = tuple[int, tuple[int, ...], int]  # order, vector and interval of a nest
 _LARGE = 256  # statements of a cluster that are too many to schedule here
-
-
-@dataclass(slots=True)
-class _Flow:
-    """A sequence so far, as in `qor_gnn.schedule.compose`."""
-
-    at: float = 0
-    called_at: float = 0
-    ended: bool = False  # by a call
-    calls: list[frozenset[str]] = field(default_factory=list)
-    stage: Units = ()
-    most: list[Units] = field(default_factory=list)
-    piped: bool = False
-    memories: frozenset[str] = frozenset()
-    address_dsp: int = 0
-    only: Piece | None = None  # all that there is
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +66,7 @@ class Composed:
         self._shared = {} if shared is None else shared
         self._pieces: dict[object, Piece | None] = {}
         self._clusters: dict[object, Outlined | None] = {}
+        self._blocks: dict[object, Block | None] = {}
 
     # ---------------------------------------------------------------------------------- designs
 
@@ -124,32 +111,41 @@ class Composed:
         dsp = dsp_of([added(piece.units for piece in pieces)])
         return max(piece.states for piece in pieces), dsp + sum(p.address_dsp for p in pieces)
 
-    def _flow(
-        self, parts: Sequence[Part], choices: Sequence[Picked], banks: Demand
-    ) -> _Flow | None:
-        flow = _Flow()
+    def _flow(self, parts: Sequence[Part], choices: Sequence[Picked], banks: Demand) -> Flow | None:
+        flow = Flow()
         loops = self.tool.composition.concurrent == "loops"
-        for part in parts:
+        for at, part in enumerate(parts):
+            if self._is_block(part):
+                if at and self._is_block(parts[at - 1]):
+                    continue  # the same block
+                block = self._block(parts, at, banks)
+                if block is None:
+                    return None
+                flow.put(block[0], last=block[1] == len(parts))
+                continue
             piece = self._part(part, choices, banks)
             if piece is None:
                 return None
-            begins, ends = (True, True) if loops else piece.calls
-            behind = flow.ended and begins
-            states = piece.states - (piece.first if behind and not loops else 0)
-            apart = all(not piece.memories & other for other in flow.calls)
-            beside = bool(flow.calls) and behind and apart
-            if not beside:
-                flow.calls, flow.called_at, flow.stage = [], flow.at, ()
-            flow.stage = added((flow.stage, piece.units)) if beside else piece.units
-            flow.most.append(flow.stage)
-            flow.at = max(flow.at, flow.called_at + states)
-            flow.ended = ends
-            flow.piped |= piece.piped
-            flow.memories |= piece.memories
-            flow.address_dsp += piece.address_dsp
+            flow.follow(piece, loops)
             flow.only = piece if len(parts) == 1 else None
-            flow.calls = [*flow.calls, piece.memories] if ends else []
         return flow
+
+    def _is_block(self, part: Part) -> bool:
+        return isinstance(part, int) and not self.variant.nests[part].orders[0].band
+
+    def _block(self, parts: Sequence[Part], at: int, banks: Demand) -> tuple[Block, int] | None:
+        """The statements outside all loops from a place on, and the place where they end."""
+        assert self._base is not None
+        end = next((k for k in range(at, len(parts)) if not self._is_block(parts[k])), len(parts))
+        own = self._own_banks((n for n in nests_in(parts[at:end])), banks)
+        key = (at, end, own)
+        if key not in self._blocks:
+            tree, _ = self._base
+            demands = [dict(own)]
+            found = like(tree, self.variant.program, tree.body[at:end], demands)
+            self._blocks[key] = block_of(found, self.tool)
+        block = self._blocks[key]
+        return None if block is None else (block, end)
 
     def _part(self, part: Part, choices: Sequence[Picked], banks: Demand) -> Piece | None:
         if isinstance(part, int):

@@ -19,6 +19,7 @@ from qor_gnn.schedule.automatic_directives import automatic
 from qor_gnn.schedule.compose import sequence
 from qor_gnn.schedule.loops import Scope
 from qor_gnn.schedule.pipeline import operations
+from qor_gnn.schedule.prologue import released
 from qor_gnn.schedule.reasons import Recurrence
 from qor_gnn.schedule.regions import Region, bodies_in
 from qor_gnn.tools.personality import Personality
@@ -56,6 +57,7 @@ class Outline:
         memories: names of the arrays that it touches.
         children: the regions of an iteration, which ends ``behind`` states after the last of them.
         slowest: the most states that a value takes from one iteration to a later one.
+        released: of a block the states until its values are there for what follows.
     """
 
     kind: Kind
@@ -72,6 +74,7 @@ class Outline:
     children: tuple[Outline, ...] = ()
     behind: float = 0
     slowest: int = 0
+    released: int = 0
 
     def runs(self, trips: Trips) -> float:
         """How often its body runs under other trip counts."""
@@ -233,7 +236,14 @@ def _outline(region: Region, latency: float, prologue: int, gap: float) -> Outli
         children,
         depth - last if children else 0.0,
         _slowest(region),
+        _released(region),
     )
+
+
+def _released(region: Region) -> int:
+    if region.kind != "block" or region.body is None or region.times is None:
+        return 0
+    return released(region.body, region.times)
 
 
 def _slowest(region: Region) -> int:
