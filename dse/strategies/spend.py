@@ -29,6 +29,7 @@ class Spend:
     dsp: int = field(init=False)
     _most: float = inf  # LUTs, as estimated, of what turned out too dear, less what it was over
     _before: tuple[float, Result] | None = None
+    _slices: tuple[int, Result] | None = None  # planned with for the last design, and what it took
     _vain: int = 0
 
     def __post_init__(self) -> None:
@@ -64,6 +65,10 @@ class Spend:
         hopeless = self._before is not None and in_vain(self._before, now, limits)
         self._vain = self._vain + 1 if hopeless else 0
         self._before = now
+        if dsp is not None and self._slices is not None:
+            further = on_line(self._slices, (self.dsp, result), limits, planned)
+            dsp = max(int(min(dsp, further)), dsp // 2)
+        self._slices = self.dsp, result
         self.dsp = self.dsp if dsp is None else dsp
         return self._vain < _IN_VAIN
 
@@ -95,6 +100,31 @@ def less(
     if over <= 0 and not excess:
         return None
     return min(found, spend - 1)
+
+
+def on_line(
+    dearer: tuple[int, Result], cheaper: tuple[int, Result], limits: Limits, planned: Sequence[str]
+) -> float:
+    """DSP to plan with so that what is over a limit keeps to it, on a straight line through two designs: what does not
+    grow with the copies is there whatever is planned with.
+
+    Args:
+        dearer: what it was planned with, and its figures.
+        cheaper: those of the next, which is over a limit.
+        limits: on all resources.
+        planned: resources that are planned with besides.
+    """
+    (more, first), (fewer, second) = dearer, cheaper
+    found = inf
+    for name in limits.excess(second):
+        if name in ("dsp", "latency", *planned) or fewer >= more:
+            continue
+        there, here = first.resources.get(name, 0), second.resources.get(name, 0)
+        if there > here:
+            found = min(
+                found, fewer - (here - limits.resources[name]) * (more - fewer) / (there - here)
+            )
+    return found
 
 
 def in_vain(dearer: tuple[float, Result], cheaper: tuple[float, Result], limits: Limits) -> bool:
