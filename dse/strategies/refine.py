@@ -38,6 +38,9 @@ from dse.strategies.too_much import SHORT, TooMuch
 from dse.strategies.within import Within
 
 POOL = 50_000  # points of a space that are all estimated
+_DEEP, _DEEP_POOL = 4, 5_000
+"""Of nests of more than so many loops fewer: each loop with or without blocks and copies is a schedule of its own
+there, of which one takes 20 ms."""
 _BATCH = 6  # candidates that are evaluated before estimates are corrected anew
 _SLACK = (1e-9, 0.02, 0.05, 0.1, 0.2)  # by what share a candidate may be expected to be worse
 _EXCESS = (0.0, 0.1, 0.3)  # by what share it may be expected to take too many LUTs
@@ -178,7 +181,8 @@ class _Search:
         # What LUTs are counted as is known less well than DSP slices are: corrections will tell.
         self.most = budget * (_UNSURE if space.logic else 1.0)
         self.levels: set[tuple[int, int]] = set()  # of a variant, that it was solved for besides
-        self.small = _count(space, copies, POOL) <= POOL
+        pool = _DEEP_POOL if _deepest(space) > _DEEP else POOL
+        self.small = _count(space, copies, pool) <= pool
         for point in all_points(space, copies) if self.small else self._solved():
             self._add(point)
 
@@ -339,6 +343,12 @@ class _Search:
 
 def _pair(figures: Figures) -> tuple[float, float]:
     return figures.cycles, figures.dsp
+
+
+def _deepest(space: Space) -> int:
+    """The most loops that a nest has."""
+    nests = (nest for variant in space.variants for nest in variant.nests)
+    return max((len(order.band) for nest in nests for order in nest.orders), default=0)
 
 
 def _count(space: Space, copies: int, most: int) -> int:
