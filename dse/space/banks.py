@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dse.space.look_ups import FAR, is_anywhere, registers
 from dse.space.nest import Order, Use, Vector
-from dsl.expressions.affine import Affine, Atom
+from dsl.expressions.affine import Affine, Atom, FloorDiv
 from polyhedral.banks.wanted import common, widest
 
 _MANY = 128  # copies whose accesses are looked at one by one
@@ -24,6 +24,7 @@ _RAVELLED = 1 << 62  # places that are told apart by one number
 Demand = dict[tuple[str, int], int]  # (array, dimension) to the factor asked for
 Moving = tuple[tuple[tuple[Atom, int], ...], ...]  # the terms of each subscript
 Places = NDArray[np.int64]  # of elements, a row each with a subscript for each dimension
+Row = NDArray[np.int64]  # a number for each place
 
 
 def demand(order: Order, vector: Vector) -> Demand:
@@ -333,12 +334,10 @@ def _places_of(
 
 
 def _steps(moving: Moving, copies: Mapping[str, int]) -> Places:
-    """Where the copies of subscripts are, a row each, relative to the first; that alone where one
-    is not linear.
-    """
+    """Where the copies of subscripts are, a row each, relative to the first, loops that are left at zero."""
     indices = [Affine(terms) for terms in moving]
     names = sorted({v for index in indices for v in index.variables() if copies.get(v, 1) > 1})
-    if not names or not all(index.is_linear or is_anywhere(index) for index in indices):
+    if not names:
         return np.zeros((1, len(indices)), dtype=np.int64)
     grid = np.indices([copies[v] for v in names]).reshape(len(names), -1).T
     columns = []
@@ -348,5 +347,19 @@ def _steps(moving: Moving, copies: Mapping[str, int]) -> Places:
             # Each copy of the loops that it moves with has an element of its own.
             own = [copies[v] if v in index.variables() else 1 for v in names]
             factors = [FAR * prod(own[:n]) * (u > 1) for n, u in enumerate(own)]
+        elif not index.is_linear:
+            columns.append(_valued(index, dict(zip(names, grid.T, strict=True))))
+            continue
         columns.append(grid @ np.array(factors, dtype=np.int64))
     return np.stack(columns, axis=1)
+
+
+def _valued(index: Affine, values: Mapping[str, Row]) -> Row:
+    """What a subscript with floors is where variables have these values, others zero."""
+    total = np.zeros(len(next(iter(values.values()))), dtype=np.int64)
+    for atom, c in index.terms:
+        if isinstance(atom, FloorDiv):
+            total += c * (_valued(atom.numerator, values) // atom.denominator)
+        elif atom in values:
+            total += c * values[atom]
+    return total + index.const

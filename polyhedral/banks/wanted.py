@@ -2,16 +2,19 @@
 
 A subscript ``sum(c_v * v) + c``, where loop v runs in blocks of ``u_v`` copies, has a bank that is
 known in every copy if the factor of a cyclic partition divides ``c_v * u_v`` for every loop that is
-left, so the greatest common divisor of these is the widest partition without multiplexers.
+left, so the greatest common divisor of these is the widest partition without multiplexers. A floor
+``c * ((a * v + ...) // d)`` moves by ``c * a * u_v / d`` from block to block where d divides ``a * u_v``, and else by
+multiples of ``c``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
+from itertools import product
 from math import gcd, lcm, prod
 
-from dsl.expressions.affine import Affine
+from dsl.expressions.affine import Affine, FloorDiv
 
 MAX_BANKS = 1024
 """Of one array that a design may ask for. More make multiplexers that no clock survives."""
@@ -28,18 +31,46 @@ def widest(index: Affine, copies: Mapping[str, int], gone: Set[str], extent: int
         gone: loops of which nothing is left to run.
         extent: of the dimension.
     """
-    if not index.is_linear:
+    names = index.variables()
+    if index.is_data or all(copies.get(v, 1) == 1 for v in names):
         return 1
-    steps = {str(v): c for v, c in index.terms}
-    if all(copies.get(v, 1) == 1 for v in steps):
-        return 1
-    left = [abs(c) * copies.get(v, 1) for v, c in steps.items() if v not in gone]
+    left = [m for v in sorted(names - gone) for m in _moves(index, v, copies.get(v, 1)) if m]
     if left:
         return min(gcd(*left), extent)
     # Constant in every copy: as many banks as elements from the first touched to the last. Where that is
     # nearly all of them, the rest has banks too: registers, instead of memories of one or two elements.
-    span = sum(abs(c) * (copies[v] - 1) for v, c in steps.items()) + 1
+    span = _span(index, copies)
     return extent if span >= _NEARLY * extent else span
+
+
+def _moves(index: Affine, name: str, by: int) -> list[int]:
+    """How far a subscript moves when a variable does: a sum of multiples of these, of the first one exactly once.
+
+    ``floor(n / d)`` moves by ``k`` where ``n`` moves by ``k * d``, wherever it is, and else by nobody knows what.
+    """
+    known, unknown = index.coefficient(name) * by, []
+    for atom, c in index.terms:
+        if isinstance(atom, FloorDiv):
+            inner = _moves(atom.numerator, name, by)
+            if any(m % atom.denominator for m in inner):
+                unknown.append(c)
+            else:
+                known += c * (inner[0] // atom.denominator)
+                unknown += [c * (m // atom.denominator) for m in inner[1:]]
+    return [known, *unknown]
+
+
+def _span(index: Affine, copies: Mapping[str, int]) -> int:
+    """From the first element that the copies of one block touch to the last, these included."""
+    ranges = {v: copies.get(v, 1) for v in sorted(index.variables())}
+    if index.is_linear or prod(ranges.values()) > MAX_BANKS:
+        low, high = index.interval({v: (0, n - 1) for v, n in ranges.items()})
+        return high - low + 1
+    found = [
+        index.evaluate(dict(zip(ranges, values, strict=True)))
+        for values in product(*map(range, ranges.values()))
+    ]
+    return max(found) - min(found) + 1
 
 
 def common(one: int, other: int, extent: int) -> int:
