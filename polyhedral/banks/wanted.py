@@ -106,11 +106,10 @@ def factors(shape: tuple[int, ...], uses: Iterable[Use], fixed: Mapping[int, int
     """
     known = list(uses)
     found = [fixed.get(d, 0) or _factor(known, d, extent) for d, extent in enumerate(shape)]
-    while prod(found) > MAX_BANKS:
-        factor, dim = max((f, d) for d, f in enumerate(found) if d not in fixed)
-        if factor == 1:
-            break
-        found[dim] = _next(factor)
+    ours = [d for d in range(len(shape)) if d not in fixed]
+    while prod(found) > MAX_BANKS and any(found[d] > 1 for d in ours):
+        dim = max(ours, key=lambda d: (found[d], d))
+        found[dim] = _next(found[dim])
     return found
 
 

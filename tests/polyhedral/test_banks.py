@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from dse.space.banks import interval_at
 from dse.space.nest import Use
 from dsl.expressions.affine import Affine
-from polyhedral.banks.wanted import widest
+from polyhedral.banks.wanted import Use as Wanted
+from polyhedral.banks.wanted import factors, widest
 
 X, Y = Affine.of("i"), Affine.of("j")
 
@@ -74,3 +75,11 @@ def test_a_copy_has_one_bank_in_all_blocks(index, u, v, whole):
 def test_ports_count_each_element_once(index, copies, banks, cycles):
     use = Use("A", (index,), write=False, shape=(64,), ports=(2, 1, 2))
     assert interval_at((use,), (("i", copies),), (banks,)) == cycles
+
+
+def test_banks_that_are_given_stay_however_many():
+    """Those of a dimension that is left become fewer, and nothing else can."""
+    use = Wanted("A", (X, Y), {"i": 64, "j": 64}, {"i", "j"})
+    assert factors((64, 64), [use], {0: 64, 1: 64}) == [64, 64]
+    assert factors((64, 64), [use], {0: 64}) == [64, 16]
+    assert factors((4096, 64), [use], {0: 4096}) == [4096, 1]
