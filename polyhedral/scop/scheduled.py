@@ -300,7 +300,8 @@ def _key(at: int | tuple[int, ...]) -> tuple[int, ...]:
 
 def is_as_written(state: ScheduledScop) -> bool:
     """The loops are still those of the program, and nothing is asked of them."""
-    return _loops_of(state) == _loops_of(original(state.scop))
+    own = _loops_of(state)
+    return any(own == _loops_of(original(state.scop, moving=m)) for m in (False, True))
 
 
 def _loops_of(state: ScheduledScop) -> list[tuple[object, ...]]:
@@ -308,14 +309,19 @@ def _loops_of(state: ScheduledScop) -> list[tuple[object, ...]]:
     return [(p.name, p.dims, p.place, p.bindings) for p in state.pieces]
 
 
-def original(scop: Scop) -> ScheduledScop:
-    """The program as written: one piece a statement, loops normalised to count upwards by 1."""
+def original(scop: Scop, *, moving: bool = False) -> ScheduledScop:
+    """The program as written: one piece a statement, loops normalised to count upwards by 1.
+
+    Args:
+        scop: the program.
+        moving: loops that count by 1 stay as they are, also where they start elsewhere each time.
+    """
     pieces = []
     for s in scop.statements:
         names = s.variables
         values: dict[str, Affine] = {}
         for loop in s.loops:
-            values[loop.var] = _normalised(loop, values)
+            values[loop.var] = _normalised(loop, values, moving)
         times = positional(names, "t")
         back = ", ".join(affine_text(values[v], times) for v in names)
         to_domain = multi_aff_of(f"{{ [{', '.join(times.values())}] -> s{s.index}[{back}] }}")
@@ -332,15 +338,30 @@ def original(scop: Scop) -> ScheduledScop:
     return ScheduledScop(scop, scop.program, ()).with_pieces(pieces)
 
 
-def _normalised(loop: Loop, outer: Mapping[str, Affine]) -> Affine:
-    """The loop's variable in terms of a counter that goes up by 1, also named like it."""
+def _normalised(loop: Loop, outer: Mapping[str, Affine], moving: bool) -> Affine:
+    """The loop's variable in terms of a counter that goes up by 1, also named like it. Where the loop has so many
+    iterations from wherever it starts, as a tile or a band of a matrix has, the counter starts at 0.
+    """
     counter = Affine.of(loop.var)
     if loop.step == 1:
-        return counter
+        start = None if moving else _moving_start(loop)
+        return counter if start is None else start.substitute(outer) + counter
     if loop.step < 0 and len(loop.uppers) > 1:
         return -counter
     origin, step = origin_of(loop)
     return origin.substitute(outer) + counter * step
+
+
+def _moving_start(loop: Loop) -> Affine | None:
+    """Of the pair of bounds that says best how many iterations a loop has at the most, the lower one, if it moves
+    with loops around it.
+    """
+    pairs = [(high - low, low) for low in loop.lowers for high in loop.uppers]
+    known = [(extent.const, not low.is_const, low) for extent, low in pairs if extent.is_const]
+    if not known:
+        return None
+    _, moves, low = min(known, key=lambda one: one[:2])
+    return low if moves else None
 
 
 def build(program: Program) -> ScheduledScop:

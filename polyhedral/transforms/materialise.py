@@ -192,7 +192,7 @@ def over_program(state: ScheduledScop, found: Materialised, scop: Scop) -> Sched
     """
     pieces: list[tuple[Piece, tuple[int, ...]]] = []
     known: dict[tuple[int, ...], Piece] = {}
-    for own in original(scop).pieces:
+    for own in original(scop, moving=True).pieces:  # in the loops of the pieces, as these are
         piece = found.pieces.get(own.name)
         if piece is None:
             pieces.append((own, own.place))
