@@ -13,7 +13,7 @@ from optuna.distributions import IntDistribution
 
 from dse.space.space import Point
 from dse.strategies.nearby import Nearby
-from dse.strategies.sampled import sampled_point
+from dse.strategies.sampled import INTERVAL, sampled_point
 
 if TYPE_CHECKING:
     from optuna.distributions import BaseDistribution
@@ -86,7 +86,7 @@ class _Suggestions:
     def __post_init__(self) -> None:
         sampler, study, trial = self.asking.sampler, self.asking.study, self.asking.trial
         inferred = sampler.infer_relative_search_space(study, trial)
-        self.together = {n: d for n, d in inferred.items() if not n.endswith(".ii")}
+        self.together = {n: d for n, d in inferred.items() if not n.endswith(INTERVAL)}
         self.values = sampler.sample_relative(study, trial, self.together)
 
     def suggest_int(self, name: str, low: int, high: int, *, log: bool = False) -> int:

@@ -11,6 +11,10 @@ from dse.space.space import Choice, Point, Space
 from dse.strategies.ladder import SHARING, vectors
 from dse.strategies.solve import Solution, solve
 
+INTERVAL = ":ii"
+"""What the parameter of an interval is called behind its order. Those of loops are behind a dot: loops may be called
+``ii``, too."""
+
 
 class Pick(Protocol):
     """The part of an Optuna trial that picks from lists."""
@@ -48,7 +52,7 @@ def sampled_point(trial: Pick, space: Space, *, shared: bool = False) -> Point:
         )
         interval = 1
         if shared and nest.shares_units(nest.orders[order]):
-            interval = trial.suggest_int(f"{name}.{order}.ii", 1, SHARING, log=True)
+            interval = trial.suggest_int(f"{name}.{order}{INTERVAL}", 1, SHARING, log=True)
         choices.append(Choice(order, vector, interval))
     return Point(number, tuple(choices))
 
@@ -68,7 +72,7 @@ def parameters(point: Point, space: Space) -> dict[str, int]:
             found[f"{name}.{choice.order}.{loop.name}"] = loop.factors.index(u)
         if not 1 <= choice.ii <= SHARING:
             raise ValueError(f"an interval is 1 to {SHARING}, not {choice.ii}")
-        found[f"{name}.{choice.order}.ii"] = choice.ii
+        found[f"{name}.{choice.order}{INTERVAL}"] = choice.ii
     return found
 
 

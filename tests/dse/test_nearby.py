@@ -2,11 +2,14 @@
 
 from random import Random
 
+import weft
+from dse.space.space import Choice, Point, space_of
 from dse.strategies.estimates import Estimates
 from dse.strategies.nearby import Nearby
 from dse.strategies.refine import neighbours
 from dse.strategies.sampled import parameters, sampled_point
-from tests.dse.test_space import space
+from tests.dse.test_space import TOOL, space
+from weft import f32
 
 BUDGET = 60
 
@@ -72,6 +75,22 @@ def test_a_sampler_could_have_suggested_what_is_drawn():
     near = Nearby(whole, BUDGET, Random(0))
     for _ in range(20):
         point = near.anywhere()
+        assert sampled_point(Said(parameters(point, whole)), whole, shared=True) == point
+
+
+@weft.kernel
+def named(A: f32[8, 8], x: f32[8], y: f32[8]):
+    for ii in range(8):
+        for order in range(8):
+            y[ii] += A[ii, order] * x[order]
+
+
+def test_loops_may_be_called_as_parameters_are():
+    whole = space_of(named.program, TOOL, reassociate=True)
+    (nest,) = whole.variants[0].nests
+    for number, order in enumerate(nest.orders):
+        vector = tuple(loop.factors[0 if loop.name == "ii" else -1] for loop in order.loops)
+        point = Point(0, (Choice(number, vector, 3),))
         assert sampled_point(Said(parameters(point, whole)), whole, shared=True) == point
 
 
