@@ -33,11 +33,11 @@ from dse.evaluators.base import Request, Status
 from dse.evaluators.model import personality_for
 from dse.evaluators.registry import evaluator
 from dse.kernels.data import data_of, packed
-from dse.run.codec import key_of, program_digest
-from dse.run.directory import create
-from dse.run.fanout import PRELOAD_TOOLS, Fanout, Job, Processes
-from dse.run.offers import Offers
-from dse.run.storage import journal
+from dse.run.folder.codec import key_of, program_digest
+from dse.run.folder.directory import create
+from dse.run.studies.storage import journal
+from dse.run.workers.fanout import PRELOAD_TOOLS, Fanout, Job, Processes
+from dse.run.workers.offers import Offers
 from dse.space.space import space_of
 from dse.strategies.solve import solve
 

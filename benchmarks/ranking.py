@@ -25,7 +25,7 @@ import weft
 from benchmarks._row import Goal, Options, Row, main, say
 from dse.estimates.collection import rare_collection
 from dse.estimates.estimation import Setting, ranked, setting
-from dse.space.nest import Nest
+from dse.space.nests.nest import Nest
 from dse.space.space import Choice, Point, Space, space_of
 from dse.strategies.estimates import Estimates, Figures
 from dse.strategies.sampled import all_points

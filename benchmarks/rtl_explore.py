@@ -33,14 +33,14 @@ from dse.evaluators.model import ModelEvaluator
 from dse.evaluators.rtl import RtlEvaluator
 from dse.kernels.data import data_of
 from dse.labels.variants import Subject
-from dse.run.active import Learner, true_front
-from dse.run.directory import RunDirectory
-from dse.run.explore import Heard, Means, explore
-from dse.run.fanout import Processes, preload_of
-from dse.run.flights import Flights
-from dse.run.front import Design, designs, front
-from dse.run.plan import Plan, opened
-from dse.run.promote import Promotion
+from dse.run.folder.directory import RunDirectory
+from dse.run.folder.plan import Plan, opened
+from dse.run.results.front import Design, designs, front
+from dse.run.search.active import Learner, true_front
+from dse.run.search.explore import Heard, Means, explore
+from dse.run.search.promote import Promotion
+from dse.run.workers.fanout import Processes, preload_of
+from dse.run.workers.flights import Flights
 from dse.space.space import space_of
 from qor_gnn.gnn.training.metrics import adrs
 from qor_gnn.gnn.training.metrics import front as pareto

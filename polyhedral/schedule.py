@@ -18,7 +18,7 @@ from polyhedral.remedies import suggestion
 from polyhedral.requests.annotations import check_annotations
 from polyhedral.requests.complete import check_complete
 from polyhedral.scop.scheduled import ScheduledScop, original
-from polyhedral.transforms.dataflow import check_region
+from polyhedral.transforms.directives.dataflow import check_region
 from polyhedral.transforms.guarding import with_guards
 from polyhedral.transforms.registry import Order, carried_out, order_of
 

@@ -33,12 +33,15 @@ ALLOWED = {
     ("dsl/kernels/loader.py", "util.module_from_spec"): "the same",
     ("dsl/kernels/loader.py", "loader.exec_module"): "the same",
     ("dse/cli.py", "importlib.import_module"): "a command of the list of commands",
-    ("dse/run/fanout.py", "importlib.import_module"): "the bindings of MLIR, ahead of a time limit",
+    (
+        "dse/run/workers/fanout.py",
+        "importlib.import_module",
+    ): "the bindings of MLIR, ahead of a time limit",
     ("dse/libraries.py", "importlib.import_module"): "a database's driver or Dask, by our name",
     ("mlir_passes/provider.py", "importlib.import_module"): "the bindings of MLIR",
     ("mlir_passes/cpu/jit.py", "ctypes.CDLL"): "the runtime library of the compiler",
     (
-        "dse/run/beside.py",
+        "dse/run/predictor/beside.py",
         "subprocess.Popen",
     ): "our own module, by our own interpreter; JSON to it and back",
     ("backends/process.py", "subprocess.Popen"): "tools, by a list of words without a shell",

@@ -20,12 +20,12 @@ from dse.api.settings import calibration_from
 from dse.evaluators.fidelities import BOTH
 from dse.kernels.data import data_of
 from dse.report.page import write_report
-from dse.run.clocks import checked_range
-from dse.run.directory import open_run
-from dse.run.exploration import carry_out
-from dse.run.options import ExploreOptions
-from dse.run.sweep import run_in
-from dse.run.swept import Hearing, swept
+from dse.run.folder.directory import open_run
+from dse.run.search.exploration import carry_out
+from dse.run.search.options import ExploreOptions
+from dse.run.sweeps.clocks import checked_range
+from dse.run.sweeps.sweep import run_in
+from dse.run.sweeps.swept import Hearing, swept
 from dse.views import listening
 from dsl.errors.errors import InputError
 from dsl.errors.shown import shown
@@ -34,9 +34,9 @@ from dsl.kernels.kernel import Kernel, schedule_of
 from dsl.schedules.schedule import Schedule
 
 if TYPE_CHECKING:
-    from dse.run.explore import Heard
-    from dse.run.plan import Plan
-    from dse.run.problem import Problem
+    from dse.run.folder.plan import Plan
+    from dse.run.folder.problem import Problem
+    from dse.run.search.explore import Heard
 
 _GIVEN = ("device", "clock", "seed", "trials", "jobs")
 _MAY_BE_NONE = ("size", "tool", "uncertainty", "calibration")
@@ -51,7 +51,7 @@ def explored(
     progress: bool,
     **asked: Any,
 ) -> Run:
-    """See `weft.explore`; ``asked`` is of `dse.run.options.ExploreOptions`."""
+    """See `weft.explore`; ``asked`` is of `dse.run.search.options.ExploreOptions`."""
     if asked["evaluator"] is None:
         asked["evaluator"] = os.environ.get("WEFT_EVALUATOR", BOTH)
     if asked["device"] is None:

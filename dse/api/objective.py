@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from dse.evaluators.base import Request, Result, Status, judged
 from dse.libraries import optuna_library
-from dse.run.codec import point_from_json, point_to_json, result_from_json, result_to_json
-from dse.run.options import Searched, limits_of, objectives_of, one_of
-from dse.run.study import constraints_of, objective_values
+from dse.run.folder.codec import point_from_json, point_to_json, result_from_json, result_to_json
+from dse.run.search.options import Searched, limits_of, objectives_of, one_of
+from dse.run.studies.study import constraints_of, objective_values
 from dse.samplers.strategies import space_sampler
-from dse.space.partitions import NO_PARTITION
+from dse.space.memory.partitions import NO_PARTITION
 from dse.space.space import Point, space_of
 from dse.strategies.names import STRATEGIES
 from dse.strategies.sampled import has_point, sampled_point

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from dse.api.design import compiled, estimated, exported
 from dse.evaluators.fidelities import RESOURCES
 from dse.libraries import need
-from dse.run.calibrations import calibration_in
 from dse.run.chosen import chosen
-from dse.run.directory import RunDirectory, open_run
-from dse.run.front import Design, best, designs, front
-from dse.run.problem import Problem, problem_of
-from dse.run.sweep import run_in
+from dse.run.folder.calibrations import calibration_in
+from dse.run.folder.directory import RunDirectory, open_run
+from dse.run.folder.problem import Problem, problem_of
+from dse.run.results.front import Design, best, designs, front
+from dse.run.sweeps.sweep import run_in
 from dse.views.explore import row_of, rows
 from dsl.errors.errors import InputError
 from dsl.errors.shown import shown
@@ -278,7 +278,7 @@ def load_run(folder: str | Path, kernel: Kernel | None = None) -> Run:
             folder does not hold its kernel.
     """
     from dse.kernels.data import kept
-    from dse.run.codec import program_digest
+    from dse.run.folder.codec import program_digest
 
     directory = open_run(run_in(Path(folder)), write=False)
     found = kept(directory.path) if kernel is None else kernel

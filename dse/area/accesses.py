@@ -1,7 +1,7 @@
 """LUTs around the accesses of a body: what selects and decodes banks, and what ports choose among.
 
 A subscript ``sum(c_v * v) + c``, where loop v is left in blocks of ``u_v`` copies, is known modulo the greatest common
-divisor of the banks and of every ``c_v * u_v``, as in `dse.space.banks`. What that costs `qor_gnn.area` says.
+divisor of the banks and of every ``c_v * u_v``, as in `dse.space.memory.banks`. What that costs `qor_gnn.area` says.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import product
 from math import gcd, prod
 from typing import NamedTuple
 
-from dse.space.nest import Use
+from dse.space.nests.nest import Use
 from dsl.expressions.affine import Affine
 from qor_gnn.area.multiplexers import bank_multiplexer, multiplexer
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from dse.area.memories import Memories
 from dse.area.nests import Module, NestArea, OrderAreas, Rates
-from dse.space.banks import Demand
-from dse.space.cost import Cost, stages
-from dse.space.nest import Nest
+from dse.space.costs.cost import Cost, stages
+from dse.space.memory.banks import Demand
+from dse.space.nests.nest import Nest
 from dse.space.space import Choice, Space
 from qor_gnn.area.multiplexers import multiplexer
 from qor_gnn.area.resources import coefficients

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from dse.space.banks import Demand
+from dse.space.memory.banks import Demand
 from dse.space.space import Space
 from dsl.schedules.schedule import Schedule
 from polyhedral.banks.splits import Split

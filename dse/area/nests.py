@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from math import ceil, prod
 
 from dse.area.accesses import ArrayAccesses, Counts
-from dse.space.banks import Demand
-from dse.space.cost import Cost, part_sides
-from dse.space.nest import Nest, NestLoop, Order, Vector
+from dse.space.costs.cost import Cost, part_sides
+from dse.space.memory.banks import Demand
+from dse.space.nests.nest import Nest, NestLoop, Order, Vector
 from qor_gnn.area.control import counter_lut
 from qor_gnn.area.multiplexers import ADDER, multiplexer
 from qor_gnn.tools.personality import Personality

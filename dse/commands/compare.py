@@ -12,9 +12,9 @@ from dse.views import console
 from dse.views.output import SCHEMA_VERSION, format_option, show
 
 if TYPE_CHECKING:
-    from dse.run.directory import RunDirectory
-    from dse.run.front import Design
-    from dse.run.versus import Versus
+    from dse.run.folder.directory import RunDirectory
+    from dse.run.results.front import Design
+    from dse.run.results.versus import Versus
 
 COLUMNS = ("what", "a", "b", "b_to_a")
 _INPUTS = (
@@ -40,8 +40,8 @@ def command(run_a: Path, run_b: Path, form: str) -> None:
     part of the box up to the worst of each objective's figures that a front dominates: larger is
     better. Runs of different programs, or with figures of different provenance, are said to be so.
     """
-    from dse.run.directory import open_run
-    from dse.run.versus import versus
+    from dse.run.folder.directory import open_run
+    from dse.run.results.versus import versus
 
     a, b = open_run(run_a, write=False), open_run(run_b, write=False)
     found = versus(a, b)

@@ -28,10 +28,10 @@ from dse.views.output import format_option, show
 
 if TYPE_CHECKING:
     from dse.estimates.estimation import Setting
-    from dse.run.explore import Heard
-    from dse.run.options import ExploreOptions
-    from dse.run.plan import Plan
-    from dse.run.problem import Problem
+    from dse.run.folder.plan import Plan
+    from dse.run.folder.problem import Problem
+    from dse.run.search.explore import Heard
+    from dse.run.search.options import ExploreOptions
     from dsl.kernels.kernel import Kernel
     from dsl.schedules.schedule import Schedule
 
@@ -68,8 +68,8 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     no design keeps to the limits.
     """
     from dse.report.page import NAME, write_report
-    from dse.run.exploration import Database, carry_out
-    from dse.run.problem import ONE_POINT
+    from dse.run.folder.problem import ONE_POINT
+    from dse.run.search.exploration import Database, carry_out
     from dse.views import explore as view
     from dse.views import listening as shown
 
@@ -157,7 +157,7 @@ def _over_clocks(
 
 def _options(given: dict[str, Any], schedule: Schedule) -> ExploreOptions:
     """What the command line says, as values."""
-    from dse.run.options import ExploreOptions
+    from dse.run.search.options import ExploreOptions
 
     if given["rounds"] and "rtl" not in given["promote"]:
         raise click.UsageError("--learn needs somebody to learn from: add --promote rtl")

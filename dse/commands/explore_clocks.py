@@ -14,8 +14,8 @@ from dse.views.output import show
 
 if TYPE_CHECKING:
     from dse.kernels.target import Target
-    from dse.run.options import ExploreOptions
-    from dse.run.plan import Plan
+    from dse.run.folder.plan import Plan
+    from dse.run.search.options import ExploreOptions
 
 _ONE_RUN = {
     "storage": "--storage", "study": "--study", "dask": "--dask", "shared": "--open",
@@ -47,11 +47,11 @@ def over_clocks(
         Whether a design was found; None where the user stopped it.
 
     Raises:
-        InputError: W405 the range is none; as `dse.run.swept.swept`.
+        InputError: W405 the range is none; as `dse.run.sweeps.swept.swept`.
     """
     from dse.report.page import write_report
-    from dse.run.sweep import reached
-    from dse.run.swept import Hearing, swept
+    from dse.run.sweeps.sweep import reached
+    from dse.run.sweeps.swept import Hearing, swept
     from dse.views import clocks as view
     from dse.views import listening as shown
 

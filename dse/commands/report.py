@@ -32,8 +32,8 @@ def command(run_folder: Path, out: Path | None, form: str) -> None:
     from dse.commands.compile import write_file
     from dse.report.facts import facts_of
     from dse.report.page import NAME, page
-    from dse.run.directory import open_run
-    from dse.run.history import log_of
+    from dse.run.folder.directory import open_run
+    from dse.run.results.history import log_of
 
     run = open_run(run_folder, write=False)
     if damaged := log_of(run).damaged:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from optuna.storages import BaseStorage
 
     from dse.evaluators.base import Result
-    from dse.run.offers import Board
+    from dse.run.workers.offers import Board
     from dsl.stored.kernel import StoredKernel
 
 INTERRUPTED = 130
@@ -60,9 +60,9 @@ def command(
     is run. Ctrl-C once finishes what is under way, twice gives it back.
     """
     from dse.estimates.estimation import setting
-    from dse.run.cache import ResultCache
-    from dse.run.fanout import Processes, preload_of
-    from dse.run.joined import Worker, checked, task_of
+    from dse.run.folder.cache import ResultCache
+    from dse.run.workers.fanout import Processes, preload_of
+    from dse.run.workers.joined import Worker, checked, task_of
 
     if (folder is None) == (storage is None):
         raise click.UsageError("name either the folder of a run, or --storage")
@@ -118,9 +118,9 @@ def _opened(
     folder: Path | None, storage: str | None, wait: float, study: str | None, idle: float
 ) -> Iterator[tuple[BaseStorage, str]]:
     """Where the study is, and its name: that of the run in a folder unless another is said."""
-    from dse.run.directory import open_run
-    from dse.run.storage import database, journal
-    from dse.run.study import STUDY
+    from dse.run.folder.directory import open_run
+    from dse.run.studies.storage import database, journal
+    from dse.run.studies.study import STUDY
 
     if storage is not None:
         with database(storage, wait, console.say) as place:
@@ -132,7 +132,7 @@ def _opened(
 
 
 def _board(storage: BaseStorage, study: str, jobs: int, idle: float) -> Board:
-    from dse.run.offers import Board
+    from dse.run.workers.offers import Board
 
     return _awaited(lambda: Board(storage, study, jobs), idle)
 

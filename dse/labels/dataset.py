@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dse.inside import inside, read_text
-from dse.run.directory import write_whole, writing
+from dse.run.folder.directory import write_whole, writing
 from dsl.errors.errors import InputError
 from dsl.programs.program import Program
 from dsl.stored.read import json_of, refuse

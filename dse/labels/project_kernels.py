@@ -10,7 +10,7 @@ from backends.vitis.manifest import PROGRAM
 from dse.inside import read_text
 from dse.kernels.target import DEFAULT_SIZE, Target, sized
 from dse.labels.trusted import HELP, Trusted, python_file
-from dse.run.codec import program_digest
+from dse.run.folder.codec import program_digest
 from dsl.errors.errors import InputError, did_you_mean
 from dsl.kernels.loader import split_spec
 from dsl.programs.program import Program

@@ -20,7 +20,7 @@ from dse.estimates.estimation import estimated, setting
 from dse.inside import inside
 from dse.labels.project_kernels import program_of
 from dse.labels.trusted import Trusted
-from dse.run.json_text import json_in
+from dse.run.folder.json_text import json_in
 from dsl.errors.errors import InputError, LanguageError, ScheduleError, ToolError
 from dsl.schedules.schedule import Schedule
 from qor_gnn.design.directives import written_unrolls

@@ -9,7 +9,7 @@ from itertools import islice
 from math import prod
 
 from dse.labels.rarity import Rarity
-from dse.space.nest import Nest, Vector
+from dse.space.nests.nest import Nest, Vector
 from dse.space.space import Choice, Point, Space
 from dsl.errors.errors import WeftError
 from dsl.schedules.schedule import Schedule

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from dse.ranking.outline import outlined
 from dse.ranking.pieces import units_in
-from dse.space.cost import Units
+from dse.space.costs.cost import Units
 from dsl.errors.errors import ToolError
 from polyhedral.looptree.tree import LoopTree
 from qor_gnn.design.from_tree import kernel_of_tree

@@ -19,8 +19,8 @@ from dse.ranking.relatives import Relative
 from dse.ranking.structures import structure
 from dse.ranking.templates import Leaf, Template, like, scheduled
 from dse.ranking.unrolled import Asked, asked_of, band_of, sides_of
-from dse.space.banks import Demand
-from dse.space.cost import Shared, Units, added, dsp_of, tail_of
+from dse.space.costs.cost import Shared, Units, added, dsp_of, tail_of
+from dse.space.memory.banks import Demand
 from dse.space.space import nest_steps
 from dse.space.variant import Variant
 from dsl.programs.program import Program

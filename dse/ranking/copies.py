@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dse.ranking.pieces import Piece
-from dse.space.cost import cost
-from dse.space.nest import Nest, Order, Vector
+from dse.space.costs.cost import cost
+from dse.space.nests.nest import Nest, Order, Vector
 from dsl.schedules.steps import Pipeline
 from polyhedral.looptree.tree import TreeGuard, TreeLoop, TreeNode
 

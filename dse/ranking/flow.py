@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from dse.ranking.blocks import Block
 from dse.ranking.pieces import Piece
-from dse.space.cost import Units, added
+from dse.space.costs.cost import Units, added
 
 
 @dataclass(slots=True)

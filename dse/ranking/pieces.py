@@ -8,7 +8,7 @@ from math import ceil
 
 from dse.ranking.outline import Outline, pipelines
 from dse.ranking.templates import Leaf
-from dse.space.cost import Shared, Units, added
+from dse.space.costs.cost import Shared, Units, added
 from qor_gnn.tools.personality import Personality
 
 

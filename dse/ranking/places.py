@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from dse.space.nest import Nest
+from dse.space.nests.nest import Nest
 from polyhedral.looptree.tree import TreeLoop, TreeNode, statements_in
 
 

@@ -1,6 +1,6 @@
 """The arrays that a nest accesses, as numbers: banks that its copies ask for, and what ports they need.
 
-The same rules as `dse.space.banks`, asked so often that the answers are kept: copies are tuples in the
+The same rules as `dse.space.memory.banks`, asked so often that the answers are kept: copies are tuples in the
 order of the nest's loops, factors tuples in the order of `Arrays.places`.
 """
 
@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from dse.space.banks import Demand, demand_of, interval_at
-from dse.space.nest import Order, Use
+from dse.space.memory.banks import Demand, demand_of, interval_at
+from dse.space.nests.nest import Order, Use
 
 Copies = tuple[int, ...]  # of each loop of the nest, those inside included
 Factors = tuple[int, ...]  # of each dimension of each array

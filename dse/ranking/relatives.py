@@ -17,7 +17,7 @@ from math import inf, prod
 
 from dse.ranking.ports import Arrays, Copies, Factors, Gone, Spread, only_complete, rotates
 from dse.ranking.unrolled import Asked, Side, Sides
-from dse.space.nest import NestLoop, Order
+from dse.space.nests.nest import NestLoop, Order
 from qor_gnn.body.reassociation import carried_levels
 
 _CHAIN = (4, 6)  # copies along a loop that carries, from which longer chains are extrapolated

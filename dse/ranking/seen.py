@@ -13,7 +13,7 @@ from math import gcd, prod
 
 from dse.ranking.outline import Outline
 from dse.ranking.ports import Arrays, Copies, Factors, Gone
-from dse.space.nest import Use
+from dse.space.nests.nest import Use
 from qor_gnn.tools.personality import Personality
 
 Seen = tuple[object, ...]

@@ -18,10 +18,10 @@ from dse.ranking.ports import Factors, named, rotates
 from dse.ranking.relatives import Alike, Relative, Relatives
 from dse.ranking.seen import Banks, in_line
 from dse.ranking.unrolled import Asked, Band, Sides, unrolled
-from dse.space.addresses import products
-from dse.space.banks import Demand
-from dse.space.nest import Order
-from dse.space.partitions import together
+from dse.space.costs.addresses import products
+from dse.space.memory.banks import Demand
+from dse.space.memory.partitions import together
+from dse.space.nests.nest import Order
 from dsl.errors.errors import ToolError
 from dsl.programs.program import Program
 from dsl.schedules.steps import Partition

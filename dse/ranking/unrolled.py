@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from dse.space.nest import Order, Vector
+from dse.space.nests.nest import Order, Vector
 from dsl.expressions.affine import Affine, Constraint
 from dsl.schedules.steps import Tail
 from polyhedral.codegen.guards_outside import guards_outside

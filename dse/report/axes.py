@@ -104,7 +104,7 @@ def choices(
 
     Args:
         schedule: of a design.
-        extents: trip counts of loops, as in `dse.run.problem.Problem`.
+        extents: trip counts of loops, as in `dse.run.folder.problem.Problem`.
         shapes: of the arrays.
     """
     reader = _Reader(extents, shapes)

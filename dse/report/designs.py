@@ -9,7 +9,7 @@ from backends.devices import device
 from dse.evaluators.base import LoopReport, Result
 from dse.report.facts import Facts, Told
 from dse.report.numbers import NONE, cycles, times
-from dse.run.front import routed_of
+from dse.run.results.front import routed_of
 
 SHORT = 8  # digits of a key that are shown
 

@@ -12,11 +12,11 @@ from typing import Any
 from dse.evaluators.base import Limits, Result, Status, judged
 from dse.evaluators.fidelities import RESOURCES
 from dse.report.axes import Axis, Value, axes, choices
-from dse.run.directory import RunDirectory
-from dse.run.front import Design, designs, front, limits_of, over
-from dse.run.history import Recorded, ending, history
-from dse.run.problem import Problem, problem_of
-from dse.space.partitions import NO_PARTITION
+from dse.run.folder.directory import RunDirectory
+from dse.run.folder.problem import Problem, problem_of
+from dse.run.results.front import Design, designs, front, limits_of, over
+from dse.run.results.history import Recorded, ending, history
+from dse.space.memory.partitions import NO_PARTITION
 from dsl.errors.errors import InputError
 from dsl.schedules.schedule import Schedule
 
@@ -75,7 +75,7 @@ class Facts:
     Attributes:
         path: of the run's folder, as it was given.
         manifest: of the run.
-        ending: see `dse.run.history.ending`.
+        ending: see `dse.run.results.history.ending`.
         problem: None for runs that kept none.
         limits: that designs keep to.
         trials: in their order.

@@ -14,7 +14,7 @@ from dse.report.axes import default
 from dse.report.facts import Facts, Told, facts_of, resources_of, told_apart_by
 from dse.report.numbers import label
 from dse.report.render import render
-from dse.run.directory import RunDirectory, write_whole
+from dse.run.folder.directory import RunDirectory, write_whole
 
 NAME = "report.html"
 _SCRIPTS = ("core.js", "front.js", "converge.js", "parallel.js", "page.js")

@@ -12,7 +12,7 @@ from dse.estimates.routed import UPPER_ENDS
 from dse.report.designs import speed_up, to_bound
 from dse.report.facts import Facts
 from dse.report.numbers import NONE, cycles, duration, label, percent, times
-from dse.run.problem import ONE_POINT
+from dse.run.folder.problem import ONE_POINT
 
 MEANINGS = {
     "ok": "evaluated, and within the limits",

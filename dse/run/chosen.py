@@ -12,11 +12,11 @@ from dse.evaluators.base import Check
 from dse.kernels.data import NAME, kept
 from dse.kernels.reduced import ascending, fitting, size_text
 from dse.kernels.target import DEFAULT_SIZE, Target, target
-from dse.run.calibrations import calibration_in
-from dse.run.codec import program_digest
-from dse.run.directory import RunDirectory, open_run
-from dse.run.front import best
-from dse.run.sweep import run_in
+from dse.run.folder.calibrations import calibration_in
+from dse.run.folder.codec import program_digest
+from dse.run.folder.directory import RunDirectory, open_run
+from dse.run.results.front import best
+from dse.run.sweeps.sweep import run_in
 from dsl.errors.errors import InputError, ToolError
 from dsl.kernels.kernel import Kernel
 from dsl.schedules.schedule import Schedule

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dse.evaluators.base import Result, Status
-from dse.space.partitions import NO_PARTITION
+from dse.space.memory.partitions import NO_PARTITION
 from dse.space.space import Point, Space
 from dsl.schedules.schedule import Schedule
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from dse.space.contents import all_logic
-from dse.space.cost import cost, uneven
-from dse.space.nest import Nest, Order, Vector
-from dse.space.orders import Context
-from dse.space.partitions import solved
+from dse.space.costs.cost import cost, uneven
+from dse.space.memory.partitions import solved
+from dse.space.nests.contents import all_logic
+from dse.space.nests.nest import Nest, Order, Vector
+from dse.space.nests.orders import Context
 from dse.space.start import START, Start
 from dse.space.variant import Variant
 from dse.space.variants import variants

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dse.space.at_once import Overlap
-from dse.space.nest import Nest
+from dse.space.costs.at_once import Overlap
+from dse.space.nests.nest import Nest
 from dsl.programs.program import Program
 from dsl.schedules.steps import Partition, Step
 

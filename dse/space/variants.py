@@ -6,35 +6,35 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from functools import partial
 
-from dse.space.accumulated import accumulated, beside, together
-from dse.space.alignment import aligned, turned, waiting_turned
-from dse.space.at_once import overlaps_in
-from dse.space.blocks import blocks_outermost, in_blocks
-from dse.space.carried import carried_on, lane_sums, waits_for_nothing, wavefronts
-from dse.space.chains import in_parts
-from dse.space.expansion import expanded
-from dse.space.gathered import gathered
-from dse.space.gathered import in_parts as gathered_in_parts
-from dse.space.groups import MOST, groups, volumes
-from dse.space.histograms import PARTS, in_turn
-from dse.space.kept import kept, rows_kept
-from dse.space.located import located
-from dse.space.mirrored import mirrored
-from dse.space.orders import Context, nests
-from dse.space.overlaps import overlapped
-from dse.space.partial_sums import WANTED, partial_sums, whole_parts
-from dse.space.processes import handed_on
-from dse.space.rectangles import in_rectangles, short_chains
-from dse.space.registers import in_registers
-from dse.space.regrouped import critical_last, distributed, merged, reassociated
-from dse.space.replicas import TURNS, replicated
-from dse.space.scanned import FACTORS, scanned
-from dse.space.side_by_side import side_by_side
+from dse.space.costs.at_once import overlaps_in
+from dse.space.loops.alignment import aligned, turned, waiting_turned
+from dse.space.loops.blocks import blocks_outermost, in_blocks
+from dse.space.loops.expansion import expanded
+from dse.space.loops.overlaps import overlapped
+from dse.space.loops.processes import handed_on
+from dse.space.loops.rectangles import in_rectangles, short_chains
+from dse.space.loops.regrouped import critical_last, distributed, merged, reassociated
+from dse.space.loops.wide_skews import widely_skewed
+from dse.space.memory.kept import kept, rows_kept
+from dse.space.memory.registers import in_registers
+from dse.space.nests.groups import MOST, groups, volumes
+from dse.space.nests.orders import Context, nests
 from dse.space.start import START, Start
-from dse.space.sums_in_logic import sums_in_logic
+from dse.space.sums.accumulated import accumulated, beside, together
+from dse.space.sums.chains import in_parts
+from dse.space.sums.gathered import gathered
+from dse.space.sums.gathered import in_parts as gathered_in_parts
+from dse.space.sums.histograms import PARTS, in_turn
+from dse.space.sums.located import located
+from dse.space.sums.partial_sums import WANTED, partial_sums, whole_parts
+from dse.space.sums.scanned import FACTORS, scanned
+from dse.space.sums.side_by_side import side_by_side
+from dse.space.sums.sums_in_logic import sums_in_logic
+from dse.space.tables.carried import carried_on, lane_sums, waits_for_nothing, wavefronts
+from dse.space.tables.mirrored import mirrored
+from dse.space.tables.replicas import TURNS, replicated
+from dse.space.tables.windows import windowed
 from dse.space.variant import Variant
-from dse.space.wide_skews import widely_skewed
-from dse.space.windows import windowed
 from dsl.schedules.steps import Step
 from polyhedral.schedule import apply_step
 from polyhedral.scop.scheduled import ScheduledScop

@@ -10,11 +10,11 @@ from dse.area.designs import Area, Areas
 from dse.evaluators.base import Result
 from dse.ranking.composed import Composed
 from dse.ranking.templates import Template
-from dse.space.addresses import address_products
-from dse.space.at_once import overlapped_cycles
-from dse.space.banks import Demand, demand
-from dse.space.cost import Cost, cost, design_units, stages
-from dse.space.partitions import together, within
+from dse.space.costs.addresses import address_products
+from dse.space.costs.at_once import overlapped_cycles
+from dse.space.costs.cost import Cost, cost, design_units, stages
+from dse.space.memory.banks import Demand, demand
+from dse.space.memory.partitions import together, within
 from dse.space.space import Choice, Point, Space
 from dsl.programs.program import Program
 from qor_gnn.result.pareto import front

@@ -1,7 +1,7 @@
 """Which vectors of factors of an order are priced: of each magnitude of copies those that seem to take the fewest cycles.
 
 There may be 100,000 vectors, and pricing one takes a tenth of a millisecond. What all of them would take by their
-iterations and recurrences alone is found at once; ports and units are left to `dse.space.cost`.
+iterations and recurrences alone is found at once; ports and units are left to `dse.space.costs.cost`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from dse.space.nest import Carry, Nest, NestLoop, Order, Vector
+from dse.space.nests.nest import Carry, Nest, NestLoop, Order, Vector
 
 _PRICED = (80, 40, 16)
 """Vectors of each magnitude of copies: of the largest, the next, and each other one."""
@@ -126,7 +126,7 @@ def _rows(band: tuple[NestLoop, ...], copies: int) -> _Ints:
 
 
 def _cycles(order: Order, rows: _Ints) -> _Floats:
-    """About the cycles of all iterations, as far as recurrences tell; see `dse.space.cost`."""
+    """About the cycles of all iterations, as far as recurrences tell; see `dse.space.costs.cost`."""
     band = order.band
     blocks = np.ones(rows.shape)
     for k, loop in enumerate(band):

@@ -9,8 +9,8 @@ from math import ceil, inf
 from operator import attrgetter
 
 from dse.bounds.bounds import MAX_BANKS
-from dse.space.cost import Cost, cost, sharing_interval, uneven
-from dse.space.nest import Nest, NestLoop, Order, Vector
+from dse.space.costs.cost import Cost, cost, sharing_interval, uneven
+from dse.space.nests.nest import Nest, NestLoop, Order, Vector
 from dse.space.space import Choice
 from dse.strategies.fewest import fewest
 

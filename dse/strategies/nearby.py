@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from random import Random
 
-from dse.space.nest import Order, Vector
+from dse.space.nests.nest import Order, Vector
 from dse.space.space import Point, Space
 from dse.strategies.estimates import Estimates
 from dse.strategies.neighbours import neighbours

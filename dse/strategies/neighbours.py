@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dse.space.nest import Order
+from dse.space.nests.nest import Order
 from dse.space.space import Choice, Point, Space
 
 

@@ -12,10 +12,10 @@ from functools import lru_cache
 from heapq import merge
 from operator import attrgetter
 
-from dse.space.banks import Demand, demand, interval_with, port_interval
-from dse.space.cost import Units
-from dse.space.nest import Nest, Order, Vector
-from dse.space.partitions import solved
+from dse.space.costs.cost import Units
+from dse.space.memory.banks import Demand, demand, interval_with, port_interval
+from dse.space.memory.partitions import solved
+from dse.space.nests.nest import Nest, Order, Vector
 from dse.space.space import Choice
 from dse.space.variant import Variant
 from dse.strategies.ladder import Rung, ladder

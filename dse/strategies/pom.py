@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from dse.bounds.bounds import MAX_BANKS
 from dse.evaluators.base import Limits
-from dse.space.banks import Demand, demand
-from dse.space.cost import Cost, Shared, Units, added, cost, design_cycles, stages
-from dse.space.nest import Nest
-from dse.space.partitions import partitions, together, within
+from dse.space.costs.cost import Cost, Shared, Units, added, cost, design_cycles, stages
+from dse.space.memory.banks import Demand, demand
+from dse.space.memory.partitions import partitions, together, within
+from dse.space.nests.nest import Nest
 from dse.space.space import Choice, Point, Space
 from dse.strategies.estimates import Estimates
 from dse.strategies.fabric import FabricBudget, FabricPlan, fabric_budget

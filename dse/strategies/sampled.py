@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import product
 from typing import Protocol
 
-from dse.space.nest import Order, Vector
+from dse.space.nests.nest import Order, Vector
 from dse.space.space import Choice, Point, Space
 from dse.strategies.ladder import SHARING, vectors
 from dse.strategies.solve import Solution, solve

@@ -15,16 +15,16 @@ from functools import partial
 from math import inf
 
 from dse.bounds.bounds import MAX_BANKS
-from dse.space.at_once import overlapped_cycles
-from dse.space.banks import Demand
-from dse.space.cost import (
+from dse.space.costs.at_once import overlapped_cycles
+from dse.space.costs.cost import (
     Shared,
     Units,
     added,
     design_units,
     stages,
 )
-from dse.space.partitions import fewer_banks, within
+from dse.space.memory.banks import Demand
+from dse.space.memory.partitions import fewer_banks, within
 from dse.space.space import Choice, Point, Space
 from dse.strategies.fabric import FabricPlan
 from dse.strategies.ladder import Rung

@@ -6,8 +6,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from dse.evaluators.base import Result, Status
-from dse.space.cost import cost
-from dse.space.nest import Nest, Order
+from dse.space.costs.cost import cost
+from dse.space.nests.nest import Nest, Order
 from dse.space.space import Choice, Point, Space
 from dse.strategies.search import Search
 from dsl.schedules.steps import BindOp

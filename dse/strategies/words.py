@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dse.space.banks import Demand
-from dse.space.nest import Nest
-from dse.space.partitions import word_intervals
+from dse.space.memory.banks import Demand
+from dse.space.memory.partitions import word_intervals
+from dse.space.nests.nest import Nest
 from dse.space.start import Start
 from dsl.programs.program import Program
 

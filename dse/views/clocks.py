@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from dse.run.sweep import Reached
+from dse.run.sweeps.sweep import Reached
 from dse.views import routed as after_routing
 from qor_gnn.result.text import seconds
 

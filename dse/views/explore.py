@@ -11,10 +11,10 @@ from typing import Any
 from backends.devices import Device
 from dse.estimates.routed import UPPER_ENDS, source
 from dse.evaluators.base import Limits, Result, Status
-from dse.run.directory import RunDirectory
-from dse.run.front import Design, designs, front, limits_of, nearest, routed_of, supported
-from dse.run.problem import Problem
-from dse.run.proven import unsound
+from dse.run.folder.directory import RunDirectory
+from dse.run.folder.problem import Problem
+from dse.run.folder.proven import unsound
+from dse.run.results.front import Design, designs, front, limits_of, nearest, routed_of, supported
 from dse.views import routed as after_routing
 from dse.views.estimate import LABELS
 from qor_gnn.result.text import seconds

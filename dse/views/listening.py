@@ -6,16 +6,16 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from dse.run.explore import Heard
+from dse.run.search.explore import Heard
 from dse.views import console
 from dse.views.explore import best_word
 
 if TYPE_CHECKING:
     from dse.evaluators.base import Result
-    from dse.run.front import Design
-    from dse.run.plan import Plan
-    from dse.run.problem import Problem
-    from dse.run.study import Finished
+    from dse.run.folder.plan import Plan
+    from dse.run.folder.problem import Problem
+    from dse.run.results.front import Design
+    from dse.run.studies.study import Finished
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dse.space.nest import Order
+from dse.space.nests.nest import Order
 from dse.space.space import Space
 
 

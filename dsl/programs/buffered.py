@@ -14,7 +14,7 @@ After::
       for i_1 in range(8):
         S0: B[8 * i_0 + i_1] = A_buf[i_1]
 
-Which tiles there are, and that they are enough, is for `polyhedral.transforms.buffer` to find.
+Which tiles there are, and that they are enough, is for `polyhedral.transforms.tiles.buffer` to find.
 """
 
 from __future__ import annotations

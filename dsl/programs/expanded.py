@@ -16,7 +16,7 @@ After, with ``t_x`` declared in i::
         ...
         S2: C[i, j] = t_x[j]
 
-Whether that computes the same is for `polyhedral.transforms.expand` to prove.
+Whether that computes the same is for `polyhedral.transforms.arrays.expand` to prove.
 """
 
 from __future__ import annotations

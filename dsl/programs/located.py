@@ -12,7 +12,7 @@ After::
       S1: at_pos = max(at_pos, i if x[i] == key else -1)
     S1_end: at = at_pos if at_pos >= 0 else at
 
-Whether that computes the same is for `polyhedral.transforms.locate` to prove.
+Whether that computes the same is for `polyhedral.transforms.recurrences.locate` to prove.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ After::
       for part in range(4):
         S0_sum: h[h_0] = h[h_0] + h_part[h_0, part]
 
-Whether that computes the same is for `polyhedral.transforms.partial_sums` to prove.
+Whether that computes the same is for `polyhedral.transforms.recurrences.partial_sums` to prove.
 """
 
 from __future__ import annotations

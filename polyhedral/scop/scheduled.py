@@ -56,7 +56,7 @@ class Dim:
     ``uid`` is the loop's identity through the steps: the copies of a loop that a remainder nest
     makes keep it, so that later steps apply to all of them. ``lane``: it goes over the lanes of a word
     (`polyhedral.transforms.words`); ``held``: over positions of a window, which move at once
-    (`polyhedral.transforms.reuse`). ``region``: the step that made a dataflow region of its body.
+    (`polyhedral.transforms.windows.reuse`). ``region``: the step that made a dataflow region of its body.
     """
 
     name: str

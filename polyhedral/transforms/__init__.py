@@ -5,39 +5,51 @@ new order is legal is asked once, in `polyhedral.schedule`, of the state that re
 no step: it is what some of them bring with them.
 """
 
-from polyhedral.transforms import (  # noqa: F401
-    align,
-    allocation,
+from polyhedral.transforms.arrays import (  # noqa: F401
     auto_partition,
-    binding,
-    buffer,
-    cache,
-    carry,
-    critical_last,
-    dataflow,
-    distribute,
     expand,
-    fuse,
-    latency,
-    locate,
     mirror,
     pack,
-    partial_sums,
     partition,
-    performance,
-    pipeline,
-    reassociate,
-    reorder,
     replicate,
     reshape,
-    reuse,
+)
+from polyhedral.transforms.carried import (  # noqa: F401
+    carry,
+)
+from polyhedral.transforms.directives import (  # noqa: F401
+    allocation,
+    binding,
+    cache,
+    dataflow,
+    latency,
+    performance,
+    pipeline,
+    stable,
+    unbalanced,
+)
+from polyhedral.transforms.loops import (  # noqa: F401
+    align,
+    distribute,
+    fuse,
+    reorder,
     reverse,
-    scan,
     shift,
     skew,
     split,
-    stable,
     tile,
-    unbalanced,
     unroll,
+)
+from polyhedral.transforms.recurrences import (  # noqa: F401
+    critical_last,
+    locate,
+    partial_sums,
+    reassociate,
+    scan,
+)
+from polyhedral.transforms.tiles import (  # noqa: F401
+    buffer,
+)
+from polyhedral.transforms.windows import (  # noqa: F401
+    reuse,
 )

@@ -12,8 +12,8 @@ import pytest
 
 import weft
 from dse import cli
-from dse.run.directory import open_run
-from dse.run.front import best
+from dse.run.folder.directory import open_run
+from dse.run.results.front import best
 from dsl.errors.errors import InputError
 from tests.support.hls_reports import Made, project
 

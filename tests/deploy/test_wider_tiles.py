@@ -9,7 +9,7 @@ from backends.deploy import tiles
 from backends.deploy.boards import board
 from backends.deploy.outside import outside
 from backends.deploy.tiles import Allowance
-from dse.space.tiles import in_one_pass, in_wider_tiles
+from dse.space.loops.tiles import in_one_pass, in_wider_tiles
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Buffer, Expand, Fuse
 from weft import f32

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from backends.devices import device
 from dse.evaluators.base import Request, Result, Status
-from dse.run.fanout import Job
+from dse.run.workers.fanout import Job
 from dsl.schedules.schedule import Schedule
 from tests.dse.contract import stencil
 

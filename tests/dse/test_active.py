@@ -13,13 +13,13 @@ from dse.cli import weft as cli
 from dse.estimates.estimation import setting
 from dse.evaluators.base import Request, Result, Status
 from dse.evaluators.model import ModelEvaluator
-from dse.run.active import FILE, Learner, label_of, true_front
-from dse.run.directory import create
-from dse.run.explore import _parts
-from dse.run.fanout import Here
-from dse.run.flights import Flights
-from dse.run.front import designs, front
-from dse.run.promote import Promotion
+from dse.run.folder.directory import create
+from dse.run.results.front import designs, front
+from dse.run.search.active import FILE, Learner, label_of, true_front
+from dse.run.search.explore import _parts
+from dse.run.search.promote import Promotion
+from dse.run.workers.fanout import Here
+from dse.run.workers.flights import Flights
 from dsl.kernels.loader import load
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Pipeline, Split, Unroll

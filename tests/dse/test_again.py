@@ -13,14 +13,14 @@ from backends.devices import device
 from dse.cli import run as weft_command
 from dse.evaluators.base import Check, Evaluator, Limits, Request, Result, Status
 from dse.evaluators.model import ModelEvaluator
-from dse.run.again import failed, lasting, may_change
-from dse.run.directory import create, open_run
-from dse.run.fanout import Here
-from dse.run.flights import Flights
-from dse.run.history import history
-from dse.run.ledger import Ledger, Options
-from dse.run.session import Session
-from dse.run.study import Study
+from dse.run.folder.again import failed, lasting, may_change
+from dse.run.folder.directory import create, open_run
+from dse.run.results.history import history
+from dse.run.search.ledger import Ledger, Options
+from dse.run.search.session import Session
+from dse.run.studies.study import Study
+from dse.run.workers.fanout import Here
+from dse.run.workers.flights import Flights
 from dse.space.space import Space
 from tests.dse.commands import GEMM, statuses
 from tests.dse.manifest import WHOLE

@@ -8,8 +8,8 @@ import weft
 from backends.devices import device
 from benchmarks.corpus.kernels.factorisations import cholesky_by_column
 from dse.evaluators.model import personality_for
-from dse.space.alignment import aligned, turned
-from dse.space.kept import rows_kept
+from dse.space.loops.alignment import aligned, turned
+from dse.space.memory.kept import rows_kept
 from dse.space.space import space_of
 from dsl.kernels.kernel import Kernel
 from dsl.schedules.schedule import Schedule

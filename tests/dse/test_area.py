@@ -16,7 +16,7 @@ from dse.area.designs import Area, Areas
 from dse.area.nests import Module, NestArea
 from dse.estimates.estimation import ranked, setting
 from dse.evaluators.base import Limits, Result, Status
-from dse.space.nest import Use
+from dse.space.nests.nest import Use
 from dse.space.space import Point, Space, space_of
 from dse.strategies.estimates import Estimates
 from dse.strategies.fabric import FabricPlan, fabric_budget

@@ -12,9 +12,10 @@ import pytest
 import weft
 from dse.cli import run as weft_command
 from dse.evaluators.base import SURE, Limits, Result, Status, judged
-from dse.run import beside, options
-from dse.run.directory import open_run
-from dse.run.front import both_fronts, designs
+from dse.run.folder.directory import open_run
+from dse.run.predictor import beside
+from dse.run.results.front import both_fronts, designs
+from dse.run.search import options
 from dsl.errors.errors import InputError
 
 pytest.importorskip("torch_geometric")

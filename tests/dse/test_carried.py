@@ -6,7 +6,7 @@ import pytest
 
 import weft
 from backends.verify import verify_many
-from dse.space.cost import cost
+from dse.space.costs.cost import cost
 from dse.space.space import Space, space_of
 from dse.strategies.solve import solve
 from dsl.kernels.kernel import Kernel

@@ -12,11 +12,11 @@ import pytest
 import weft
 from dse.estimates.estimation import setting
 from dse.evaluators.base import Result, Status
-from dse.run.clocks import latencies_of, periods
-from dse.run.directory import open_run
-from dse.run.front import designs
-from dse.run.study import objective_values
-from dse.run.sweep import count_of, handed, reached, run_in, shares, sweep_in
+from dse.run.folder.directory import open_run
+from dse.run.results.front import designs
+from dse.run.studies.study import objective_values
+from dse.run.sweeps.clocks import latencies_of, periods
+from dse.run.sweeps.sweep import count_of, handed, reached, run_in, shares, sweep_in
 from dsl.errors.errors import InputError
 from weft import f32, i8
 

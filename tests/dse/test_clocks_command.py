@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from dse.cli import run as weft
-from dse.run.directory import open_run
-from dse.run.front import routed_of
-from dse.run.sweep import reached, sweep_in
+from dse.run.folder.directory import open_run
+from dse.run.results.front import routed_of
+from dse.run.sweeps.sweep import reached, sweep_in
 from dse.views import clocks as view
 from tests.dse.commands import GEMM, begin_exploring, end, kept
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from dse.cli import run as weft
-from dse.run.directory import open_run
-from dse.run.history import history, log_of
-from dse.run.json_text import json_of
+from dse.run.folder.directory import open_run
+from dse.run.folder.json_text import json_of
+from dse.run.results.history import history, log_of
 from tests.dse.commands import GEMM
 
 SEARCH = ("explore", GEMM, "--size", "mini", "--strategy", "random", "--out")

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from dse.cli import run as weft
-from dse.run.directory import open_run
+from dse.run.folder.directory import open_run
 from dsl.errors.errors import InputError
 from tests.dse.commands import GEMM
 from tests.dse.manifest import WHOLE

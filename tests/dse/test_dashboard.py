@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from dse.run.directory import open_run
-from dse.run.history import history
+from dse.run.folder.directory import open_run
+from dse.run.results.history import history
 from tests.dse.commands import begin_exploring, end
 
 pytest.importorskip("optuna")

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 import pytest
 
 from dse.cli import run as weft_command
-from dse.run.directory import open_run
-from dse.run.front import designs
+from dse.run.folder.directory import open_run
+from dse.run.results.front import designs
 from tests.dse.commands import GEMM, ROOT, begin_exploring, end, statuses
 
 pytest.importorskip("optuna")
@@ -66,7 +66,7 @@ def test_a_cluster_explores_as_this_machine_does(address, tmp_path):
 # In a process of its own: what the client leaves open is not this test's.
 CARRY_OUT = """
 import sys
-from dse.run.cluster import Cluster
+from dse.run.workers.cluster import Cluster
 from tests.dse.acting import job
 from tests.dse.test_fanout import carried_out
 
@@ -109,7 +109,7 @@ def test_what_workers_die_over_is_an_error_of_the_tool(address):
 
 
 def test_a_scheduler_that_is_not_there(tmp_path, capfd, monkeypatch):
-    monkeypatch.setattr("dse.run.cluster._CONNECT", 0.5)
+    monkeypatch.setattr("dse.run.workers.cluster._CONNECT", 0.5)
     words = ["explore", GEMM, "--size", "mini", "--out", str(tmp_path / "run")]
     assert weft_command([*words, "--dask", "tcp://127.0.0.1:1"]) == 1
     assert "error[W534]: no Dask scheduler answers at tcp://127.0.0.1:1" in capfd.readouterr().err

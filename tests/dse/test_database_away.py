@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from dse.run.storage import clock, database
+from dse.run.studies.storage import clock, database
 from dsl.errors.errors import InputError
 from tests.dse.commands import begin, begin_exploring, end, kept, statuses, wait_for_points
 from tests.dse.lossy import Lossy, lossy

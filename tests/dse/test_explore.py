@@ -14,18 +14,18 @@ from backends.devices import device
 from dse.cli import run as weft_command
 from dse.evaluators.base import Check, Request, Result, Status
 from dse.evaluators.model import ModelEvaluator
-from dse.run.codec import (
+from dse.run.folder.codec import (
     key_of,
     point_from_json,
     point_to_json,
     result_from_json,
     result_to_json,
 )
-from dse.run.directory import create, open_run
-from dse.run.final import settle
-from dse.run.front import Design, best, designs, front
-from dse.run.history import history
-from dse.run.study import objective_values
+from dse.run.folder.directory import create, open_run
+from dse.run.results.front import Design, best, designs, front
+from dse.run.results.history import history
+from dse.run.search.final import settle
+from dse.run.studies.study import objective_values
 from dse.space.space import Choice, Point
 from dsl.errors.errors import InputError
 from dsl.kernels.loader import load_kernels

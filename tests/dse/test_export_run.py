@@ -12,8 +12,8 @@ import pytest
 from backends.cxx import find_cxx
 from dse.cli import run as weft_command
 from dse.kernels.reduced import ascending, fitting, instances
-from dse.run.directory import open_run
-from dse.run.front import best
+from dse.run.folder.directory import open_run
+from dse.run.results.front import best
 from dsl.kernels.loader import load
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Partition, Split, Unroll

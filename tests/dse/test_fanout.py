@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import pytest
 
 from dse.evaluators.base import Result, Status
-from dse.run.fanout import PRELOAD, Done, Fanout, Here, Job, Processes, Several, preload_of
+from dse.run.workers.fanout import PRELOAD, Done, Fanout, Here, Job, Processes, Several, preload_of
 from tests.dse.acting import job
 
 

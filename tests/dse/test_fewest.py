@@ -7,8 +7,8 @@ from functools import cache
 import pytest
 
 import weft
-from dse.space.cost import cost
-from dse.space.nest import Nest
+from dse.space.costs.cost import cost
+from dse.space.nests.nest import Nest
 from dse.space.space import space_of
 from dse.strategies.fewest import _magnitudes, fewest
 from dse.strategies.ladder import vectors

@@ -9,8 +9,8 @@ import pytest
 
 from backends.devices import device
 from dse.evaluators.model import personality_for
-from dse.space.cost import cost
-from dse.space.nest import Carry
+from dse.space.costs.cost import cost
+from dse.space.nests.nest import Carry
 from dse.space.space import space_of
 from dsl.builder.program import ProgramBuilder
 from dsl.expressions.types import f32

@@ -12,10 +12,10 @@ from backends.devices import device
 from backends.verify import verify_many
 from dse.evaluators.base import Request, Result, Status, device_limits
 from dse.evaluators.model import ModelEvaluator, personality_for
-from dse.space.cost import cost
-from dse.space.gathered import gathered
-from dse.space.nest import Nest
+from dse.space.costs.cost import cost
+from dse.space.nests.nest import Nest
 from dse.space.space import Choice, Point, Space, space_of
+from dse.space.sums.gathered import gathered
 from dse.space.variant import Variant
 from dse.strategies.estimates import Estimates
 from dse.strategies.fabric import fabric_budget

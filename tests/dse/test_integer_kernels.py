@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import weft
-from dse.space.arrangements import MAX_BAND
-from dse.space.cost import cost
+from dse.space.costs.cost import cost
+from dse.space.nests.arrangements import MAX_BAND
 from dse.space.space import space_of
 from dse.strategies.solve import solve
 from dsl.schedules.steps import Reassociate

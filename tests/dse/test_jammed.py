@@ -10,7 +10,7 @@ import pytest
 import weft
 from backends.equivalence import equivalence
 from backends.verify import verify_many
-from dse.space.nest import NestLoop
+from dse.space.nests.nest import NestLoop
 from dse.space.space import Choice, Point, Space, space_of
 from dsl.schedules.steps import Unroll
 from mlir_passes.pipeline import compile_design

@@ -10,7 +10,7 @@ from benchmarks.corpus.kernels.dynamic_programs import floyd_warshall
 from benchmarks.corpus.kernels.factorisations import lu_right_looking
 from dse.evaluators.base import Request, Status
 from dse.evaluators.model import ModelEvaluator, personality_for
-from dse.space.kept import kept
+from dse.space.memory.kept import kept
 from dse.space.space import space_of
 from dse.strategies.sampled import all_points
 from dsl.kernels.kernel import Kernel

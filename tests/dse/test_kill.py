@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dse.run.storage import journal
+from dse.run.studies.storage import journal
 from tests.dse.commands import begin_exploring, end, kept, statuses
 
 optuna = pytest.importorskip("optuna")

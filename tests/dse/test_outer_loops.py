@@ -8,7 +8,7 @@ import pytest
 
 import weft
 from backends.equivalence import equivalence
-from dse.space.groups import groups, volumes
+from dse.space.nests.groups import groups, volumes
 from dse.space.space import Choice, Point, Space, space_of
 from dse.strategies.ladder import ladder
 from dsl.errors.errors import ScheduleError

@@ -9,8 +9,8 @@ import pytest
 
 import weft
 from dse.ranking.composed import Composed
-from dse.space.at_once import Overlap, overlapped_cycles
-from dse.space.overlaps import overlapped
+from dse.space.costs.at_once import Overlap, overlapped_cycles
+from dse.space.loops.overlaps import overlapped
 from dse.space.space import space_of
 from dse.space.start import Start
 from dsl.errors.errors import ScheduleError

@@ -12,9 +12,9 @@ from backends.verify import verify
 from dse.bounds.bounds import MAX_BANKS
 from dse.evaluators.base import Limits, Request, Result, Status, judged
 from dse.evaluators.model import ModelEvaluator, personality_for
-from dse.run.codec import point_from_json, point_to_json
-from dse.space.banks import interval_with
-from dse.space.partitions import solved as solved_banks
+from dse.run.folder.codec import point_from_json, point_to_json
+from dse.space.memory.banks import interval_with
+from dse.space.memory.partitions import solved as solved_banks
 from dse.space.space import Point, Space, space_of
 from dse.strategies.auto import solved
 from dse.strategies.ladder import SHARING, ladder

@@ -9,9 +9,9 @@ from math import ceil, prod
 import pytest
 
 import weft
-from dse.space.banks import port_interval
-from dse.space.cost import cost, dsp_of, sharing_interval
-from dse.space.nest import Nest, Order, Vector
+from dse.space.costs.cost import cost, dsp_of, sharing_interval
+from dse.space.memory.banks import port_interval
+from dse.space.nests.nest import Nest, Order, Vector
 from dse.space.space import space_of
 from dse.strategies.ladder import vectors
 from dse.strategies.options import Options

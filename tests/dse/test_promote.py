@@ -13,13 +13,13 @@ from backends.devices import device
 from dse.cli import run as weft_command
 from dse.evaluators.base import Check, Request, Result, Status
 from dse.evaluators.model import ModelEvaluator
-from dse.run.cache import ResultCache
-from dse.run.directory import RunDirectory, create, open_run
-from dse.run.fanout import Here
-from dse.run.flights import Flights, StopRequestedError
-from dse.run.front import designs, front
-from dse.run.problem import Problem
-from dse.run.promote import Promotion
+from dse.run.folder.cache import ResultCache
+from dse.run.folder.directory import RunDirectory, create, open_run
+from dse.run.folder.problem import Problem
+from dse.run.results.front import designs, front
+from dse.run.search.promote import Promotion
+from dse.run.workers.fanout import Here
+from dse.run.workers.flights import Flights, StopRequestedError
 from dse.views.explore import summary
 from dsl.kernels.loader import load
 from dsl.schedules.schedule import Schedule

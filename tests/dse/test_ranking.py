@@ -15,7 +15,7 @@ from dse.ranking.places import plan_of
 from dse.ranking.structures import structure
 from dse.ranking.templates import Template
 from dse.ranking.unrolled import asked_of, band_of, sides_of, unrolled
-from dse.space.cost import cost
+from dse.space.costs.cost import cost
 from dse.space.space import space_of
 from dse.strategies.estimates import Estimates
 from dsl.programs.program import Program

@@ -10,7 +10,7 @@ import weft
 from backends.equivalence import equivalence
 from backends.verify import verify_many
 from dse.evaluators.base import Limits, Result, Status
-from dse.space.banks import demand
+from dse.space.memory.banks import demand
 from dse.space.space import Choice, Point, Space, space_of
 from dse.space.variant import Variant
 from dse.strategies.solve import solve

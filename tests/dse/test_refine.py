@@ -12,8 +12,8 @@ from backends.devices import device
 from benchmarks._search import Small, adrs, exhaustive_rows, front, setting
 from dse.evaluators.base import Result, Status
 from dse.evaluators.model import personality_for
-from dse.space.banks import demand, interval_with, port_interval
-from dse.space.partitions import solved, together
+from dse.space.memory.banks import demand, interval_with, port_interval
+from dse.space.memory.partitions import solved, together
 from dse.space.space import Choice, Point, space_of
 from dse.strategies.auto import opening
 from dse.strategies.estimates import (

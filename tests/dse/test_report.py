@@ -19,9 +19,9 @@ from dse.report.facts import Told, facts_of
 from dse.report.numbers import duration, percent, times
 from dse.report.page import data_of, page
 from dse.report.render import render
-from dse.run.directory import open_run
-from dse.run.history import ending, history
-from dse.run.problem import problem_of
+from dse.run.folder.directory import open_run
+from dse.run.folder.problem import problem_of
+from dse.run.results.history import ending, history
 from tests.dse.commands import begin_exploring, end, wait_for_points
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -11,7 +11,7 @@ import pytest
 
 from dse.cli import run as weft_command
 from dse.report.page import write_report
-from dse.run.directory import open_run
+from dse.run.folder.directory import open_run
 from tests.dse.test_report import EVIL, GEMM, spoiled
 from tests.support.browser import Page, chromium, opened
 

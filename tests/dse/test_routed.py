@@ -13,8 +13,8 @@ from backends.devices import device
 from dse.cli import run as weft_command
 from dse.estimates.routed import ALREADY, UPPER_ENDS, Place
 from dse.evaluators.base import SURE, Limits, Result, Status, judged
-from dse.run.directory import open_run, wrong
-from dse.run.front import designs, front, limits_of, routed_of
+from dse.run.folder.directory import open_run, wrong
+from dse.run.results.front import designs, front, limits_of, routed_of
 from tests.dse.manifest import WHOLE
 
 ROOT = Path(__file__).resolve().parents[2]

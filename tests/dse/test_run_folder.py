@@ -8,9 +8,9 @@ import pytest
 
 from dse.cli import run as weft
 from dse.evaluators.base import Result, Status
-from dse.run.cache import ResultCache
-from dse.run.directory import create, open_run, write_whole
-from dse.run.storage import journal
+from dse.run.folder.cache import ResultCache
+from dse.run.folder.directory import create, open_run, write_whole
+from dse.run.studies.storage import journal
 from dsl.errors.errors import InputError
 from tests.dse.commands import GEMM
 from tests.dse.manifest import WHOLE
@@ -115,7 +115,7 @@ def test_a_cache_that_cannot_be_written(tmp_path, capfd):
 
 def test_what_fails_before_the_first_result_leaves_nothing_in_the_way(tmp_path, capfd, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("dse.run.cluster._CONNECT", 0.5)
+    monkeypatch.setattr("dse.run.workers.cluster._CONNECT", 0.5)
     folder = tmp_path / "run"
     assert explore(folder, "--dask", "tcp://127.0.0.1:1") == 1
     wrong(capfd, "W534")

@@ -13,11 +13,11 @@ import weft
 from backends.verify import verify
 from dse.bounds.bounds import MAX_BANKS
 from dse.estimates.estimation import estimated, setting
-from dse.space.banks import demand, port_interval
-from dse.space.cost import cost, dsp_of, stages
-from dse.space.factors import factors
-from dse.space.groups import groups
-from dse.space.nest import Order
+from dse.space.costs.cost import cost, dsp_of, stages
+from dse.space.memory.banks import demand, port_interval
+from dse.space.nests.factors import factors
+from dse.space.nests.groups import groups
+from dse.space.nests.nest import Order
 from dse.space.space import Choice, Point, Space, space_of
 from dse.strategies.ladder import vectors
 from dsl.kernels.loader import load_kernels

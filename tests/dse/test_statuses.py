@@ -13,17 +13,17 @@ import pytest
 from backends.devices import device
 from dse.evaluators.base import Limits, Request, Result, Status
 from dse.evaluators.model import ModelEvaluator
-from dse.run.cache import ResultCache
-from dse.run.codec import key_of
-from dse.run.directory import create, open_run
-from dse.run.fanout import Fanout, Here, Processes, Several
-from dse.run.flights import Flights, StopRequestedError
-from dse.run.front import designs, nearest
-from dse.run.ledger import Ledger, Options
-from dse.run.problem import KnownBound, Problem
-from dse.run.proven import sound, unsound
-from dse.run.session import Session
-from dse.run.study import Study
+from dse.run.folder.cache import ResultCache
+from dse.run.folder.codec import key_of
+from dse.run.folder.directory import create, open_run
+from dse.run.folder.problem import KnownBound, Problem
+from dse.run.folder.proven import sound, unsound
+from dse.run.results.front import designs, nearest
+from dse.run.search.ledger import Ledger, Options
+from dse.run.search.session import Session
+from dse.run.studies.study import Study
+from dse.run.workers.fanout import Fanout, Here, Processes, Several
+from dse.run.workers.flights import Flights, StopRequestedError
 from dse.space.space import Point, Space, space_of
 from dse.views.explore import summary
 from dsl.kernels.loader import load_kernels

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from dse.libraries import need
-from dse.run.storage import database, journal, shown
+from dse.run.studies.storage import database, journal, shown
 from dsl.errors.errors import InputError
 from tests.dse.commands import begin, begin_exploring, end, kept, statuses, wait_for_points
 from tests.dse.postgres import SECRET, program, server

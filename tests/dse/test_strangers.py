@@ -18,8 +18,8 @@ import pytest
 
 from backends.cxx import find_cxx
 from dse.cli import run as weft_command
-from dse.run.joined import checked
-from dse.run.storage import journal
+from dse.run.studies.storage import journal
+from dse.run.workers.joined import checked
 from dsl.errors.errors import InputError
 from tests.dse.manifest import WHOLE
 

@@ -12,9 +12,9 @@ import weft
 from dse.cli import run as weft_command
 from dse.estimates.marks import Marks
 from dse.evaluators.base import Limits, Result, Status, judged
-from dse.run.codec import result_from_json, result_to_json
-from dse.run.directory import open_run
-from dse.run.front import Design, best, designs, front, supported
+from dse.run.folder.codec import result_from_json, result_to_json
+from dse.run.folder.directory import open_run
+from dse.run.results.front import Design, best, designs, front, supported
 from dsl.errors.errors import InputError
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,9 +13,9 @@ from dse.estimates.estimation import setting
 from dse.evaluators.base import Request
 from dse.evaluators.model import ModelEvaluator
 from dse.kernels.data import kept
-from dse.run.codec import key_of
-from dse.run.directory import open_run
-from dse.run.joined import task_of
+from dse.run.folder.codec import key_of
+from dse.run.folder.directory import open_run
+from dse.run.workers.joined import task_of
 from dsl.errors.errors import ToolError
 from dsl.schedules.schedule import Schedule
 from qor_gnn.tools.versions import nearest

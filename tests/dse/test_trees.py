@@ -11,8 +11,8 @@ from backends.verify import verify_many
 from dse.bounds.bounds import bounds, work_of
 from dse.evaluators.base import Limits, Request, Result, Status, device_limits, judged
 from dse.evaluators.model import ModelEvaluator, personality_for
-from dse.space.cost import cost
-from dse.space.nest import Carry
+from dse.space.costs.cost import cost
+from dse.space.nests.nest import Carry
 from dse.space.space import Point, space_of
 from dse.strategies.auto import solved
 from dse.strategies.search import evaluated

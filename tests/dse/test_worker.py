@@ -14,12 +14,12 @@ from dse.cli import run as weft_command
 from dse.evaluators.base import Request, Result, Status
 from dse.evaluators.model import ModelEvaluator
 from dse.kernels.data import data_of, packed, unpacked
-from dse.run import offers as offering
-from dse.run.codec import key_of, program_digest
-from dse.run.fanout import Job
-from dse.run.joined import task_of
-from dse.run.offers import Board, Offers, left_results
-from dse.run.storage import journal
+from dse.run.folder.codec import key_of, program_digest
+from dse.run.studies.storage import journal
+from dse.run.workers import offers as offering
+from dse.run.workers.fanout import Job
+from dse.run.workers.joined import task_of
+from dse.run.workers.offers import Board, Offers, left_results
 from dsl.errors.errors import InputError
 from dsl.kernels.loader import load
 from dsl.schedules.schedule import Schedule

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dse.space.banks import interval_at
-from dse.space.nest import Use
+from dse.space.memory.banks import interval_at
+from dse.space.nests.nest import Use
 from dsl.expressions.affine import Affine
 from polyhedral.banks.wanted import Use as Wanted
 from polyhedral.banks.wanted import factors, widest

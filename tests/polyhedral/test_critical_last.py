@@ -20,7 +20,7 @@ from mlir_passes.pipeline import compile_design
 from polyhedral.equivalence.refutation import Refutation
 from polyhedral.equivalence.rewritings import check_rewriting, rewritings
 from polyhedral.schedule import apply
-from polyhedral.transforms.critical_last import with_value
+from polyhedral.transforms.recurrences.critical_last import with_value
 from tests.support.levels import Case, check_levels
 from weft import f32, f64, i32
 

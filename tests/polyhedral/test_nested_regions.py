@@ -7,7 +7,7 @@ import random
 import pytest
 
 import weft
-from dse.space.overlaps import overlapped
+from dse.space.loops.overlaps import overlapped
 from dsl.errors.errors import ScheduleError
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from dsl.schedules.steps import Dataflow

@@ -9,8 +9,8 @@ import pytest
 
 import weft
 from dse.estimates.estimation import setting
-from dse.space.histograms import in_turn
 from dse.space.space import space_of
+from dse.space.sums.histograms import in_turn
 from dsl.errors.errors import ScheduleError
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Const, Scatter

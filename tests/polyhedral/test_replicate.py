@@ -8,7 +8,7 @@ import pytest
 
 import weft
 from backends.equivalence import equivalence
-from dse.space.banks import port_interval
+from dse.space.memory.banks import port_interval
 from dse.space.space import space_of
 from dsl import interp
 from dsl.arrays.inputs import random_inputs

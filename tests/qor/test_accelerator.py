@@ -14,7 +14,7 @@ from dse.accelerator.figures import Accelerator, accelerator_of
 from dse.cli import run as weft_command
 from dse.estimates.estimation import Estimation, estimated, setting
 from dse.evaluators.base import Result, Status
-from dse.run.codec import result_from_json, result_to_json
+from dse.run.folder.codec import result_from_json, result_to_json
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from qor_gnn.accelerator.emulation import waits
 from qor_gnn.accelerator.service import Service, served

@@ -6,10 +6,10 @@ import pytest
 
 import weft
 from dse.bounds.bounds import work_of
-from dse.space.banks import demand_of
-from dse.space.contents import accesses_in
-from dse.space.look_ups import anywhere, is_anywhere
-from dse.space.nest import Use
+from dse.space.memory.banks import demand_of
+from dse.space.nests.contents import accesses_in
+from dse.space.nests.look_ups import anywhere, is_anywhere
+from dse.space.nests.nest import Use
 from dsl.expressions.affine import Affine
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Partition, Pipeline, Step, Unroll

@@ -1,0 +1,1 @@
+"""The predictor as a process beside a search."""

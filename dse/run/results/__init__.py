@@ -1,0 +1,1 @@
+"""What runs have found: fronts, histories, one run against another."""

@@ -1,0 +1,1 @@
+"""A search at work, from what is asked of it to its final figures."""

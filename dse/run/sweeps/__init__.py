@@ -1,0 +1,1 @@
+"""Searches over a range of clock periods."""

@@ -1,0 +1,1 @@
+"""What nests and designs take, about, to rank vectors of factors."""

@@ -1,0 +1,1 @@
+"""Structures by their loops: fused, distributed, tiled, skewed, run at the same time."""

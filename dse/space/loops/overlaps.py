@@ -1,0 +1,91 @@
+"""Loops whose iterations overlap: while one tile is worked on, the next is read and the last one written.
+
+A loop can be so where its body is nests that hand each other only what belongs to one iteration
+(`polyhedral.legality.loop_regions`). The innermost such loop of each nest is: there the least is kept twice; or all of
+them, so that what is copied further out is copied beside the tiles inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dse.space.nests.groups import groups, own_level
+from dsl.errors.errors import ScheduleError
+from dsl.schedules.steps import Dataflow
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.legality.loop_regions import most_processes
+from polyhedral.schedule import tried
+from polyhedral.scop.scheduled import LoopId, ScheduledScop
+
+
+def overlapped(
+    state: ScheduledScop, nested: bool = False
+) -> tuple[ScheduledScop, tuple[Dataflow, ...]]:
+    """The loops whose iterations can overlap made regions; no steps where there are none.
+
+    Args:
+        state: of a structure.
+        nested: whether loops around others that overlap are as well.
+    """
+    steps: list[Dataflow] = []
+    if state.dataflow is not None or state.streams:
+        return state, ()
+    for ref, uid in list(_shared(state)):
+        if not nested and _has_region(state, uid):
+            continue
+        names = most_processes(state, uid)
+        if sum(_loops(state, uid, one) for one in names) < 2:
+            continue  # the others take a few states: there is nothing to gain
+        step = Dataflow(tuple(one for one in names if len(one) > 1), ref)
+        moved = tried(state, step)
+        if moved is not None and _comes_out(moved):
+            state = moved
+            steps.append(step)
+    return state, tuple(steps)
+
+
+def _has_region(state: ScheduledScop, uid: LoopId) -> bool:
+    """Whether a loop inside overlaps."""
+    levels = ((p, p.level(uid)) for p in state.pieces)
+    return any(
+        dim.region is not None
+        for p, level in levels
+        if level is not None
+        for dim in p.dims[level + 1 :]
+    )
+
+
+def _loops(state: ScheduledScop, uid: LoopId, statements: tuple[str, ...]) -> bool:
+    """Whether a process of the loop has a loop of its own."""
+    pieces = (p for name in statements for p in state.of_statement(name))
+    return any((level := p.level(uid)) is not None and p.depth > level + 1 for p in pieces)
+
+
+def _comes_out(state: ScheduledScop) -> bool:
+    """Whether the code has these regions, too."""
+    try:
+        loop_tree(state)
+    except ScheduleError:
+        return False
+    return True
+
+
+def _shared(state: ScheduledScop) -> Iterator[tuple[str, LoopId]]:
+    """The loops with several nests in them, the innermost first, as steps name them: not those that are
+    searched as the loops of a nest.
+    """
+    found: dict[LoopId, tuple[int, str]] = {}
+    nests: dict[LoopId, set[tuple[int, ...]]] = {}
+    searched = {
+        dim.uid
+        for group in groups(state)
+        for piece in group.pieces
+        for dim in piece.dims[own_level(state, group) :]
+    }
+    for piece in state.pieces:
+        for level, dim in enumerate(piece.dims):
+            found.setdefault(dim.uid, (level, f"{piece.name}.{dim.name}"))
+            nests.setdefault(dim.uid, set()).add(piece.place[: level + 2])
+    for uid, (_, ref) in sorted(found.items(), key=lambda pair: -pair[1][0]):
+        if len(nests[uid]) > 1 and uid not in searched:
+            yield ref, uid

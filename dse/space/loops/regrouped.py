@@ -1,0 +1,85 @@
+"""A program with its statements apart as far as is legal, or neighbouring nests of the same loops as one."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+
+from dse.space.nests.groups import groups
+from dsl.expressions.types import FloatType
+from dsl.schedules.recurrence_steps import CriticalLast
+from dsl.schedules.steps import Distribute, Fuse, Reassociate, Step
+from polyhedral.schedule import tried
+from polyhedral.scop.ranges import constant_interval
+from polyhedral.scop.scheduled import Piece, ScheduledScop
+from polyhedral.scop.scop import reduction_access
+
+
+def reassociated(state: ScheduledScop, floats: bool) -> tuple[ScheduledScop, tuple[Step, ...]]:
+    """Sums that are exact in any order; those of floats if they may."""
+    steps: list[Step] = []
+    for statement in state.scop.statements:
+        target = state.scop.program.array(statement.stmt.target.array)
+        exact = not isinstance(target.dtype, FloatType)  # or the step is refused
+        if (floats or exact) and reduction_access(statement) is not None:
+            moved = tried(state, Reassociate(statement.name))
+            if moved is not None:
+                state = moved
+                steps.append(Reassociate(statement.name))
+    return state, tuple(steps)
+
+
+def critical_last(state: ScheduledScop, floats: bool) -> tuple[ScheduledScop, tuple[Step, ...]]:
+    """Sums of floats with the terms last that come from the nearest iterations, where their order is free; those that
+    only add to themselves are for `reassociated`.
+    """
+    steps: list[Step] = []
+    for statement in state.scop.statements if floats else ():
+        if statement.loops and reduction_access(statement) is None:
+            moved = tried(state, CriticalLast(statement.name))
+            if moved is not None:
+                state = moved
+                steps.append(CriticalLast(statement.name))
+    return state, tuple(steps)
+
+
+def distributed(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]:
+    """Every statement in loops of its own from the least depth where that is legal."""
+    steps: list[Step] = []
+    for name in [s.name for s in state.scop.statements]:
+        pieces = state.of_statement(name)
+        for depth in range(len(pieces[0].dims) if pieces else 0):
+            moved = tried(state, step := Distribute((name,), depth))
+            if moved is not None:
+                steps.append(step)
+                state = moved
+                break
+    return state, tuple(steps)
+
+
+def merged(
+    state: ScheduledScop, alone: Set[str] = frozenset()
+) -> tuple[ScheduledScop, tuple[Step, ...]]:
+    """Neighbouring nests of the same loops fused, where that is legal, but for statements that stay ``alone``."""
+    steps: list[Step] = []
+    current = groups(state)
+    k = 0
+    while k + 1 < len(current):
+        a, b = current[k].pieces[0], current[k + 1].pieces[0]
+        moved = None
+        if _alike(a, b) and alone.isdisjoint((*current[k].names, *current[k + 1].names)):
+            moved = tried(state, step := Fuse((a.name, b.name), len(a.dims)))
+        if moved is None:
+            k += 1
+            continue
+        state = moved
+        steps.append(step)
+        current = groups(state)
+    return state, tuple(steps)
+
+
+def _alike(a: Piece, b: Piece) -> bool:
+    """The same number of loops, of the same constant bounds."""
+    if len(a.dims) != len(b.dims) or not a.dims:
+        return False
+    found = [(constant_interval(a, k), constant_interval(b, k)) for k in range(len(a.dims))]
+    return all(x is not None and x == y for x, y in found)

@@ -1,0 +1,72 @@
+"""Tiles of a board in other structures: statements that share a scalar in nests of their own, and neighbours in one nest.
+
+What a sum in a scalar ties together is one imperfect nest in a tile: each sum of floats waits for itself, row after row.
+With an element for each row (`dse.space.loops.expansion`) rows take turns, and each statement has loops that can be in any
+order. A tile's loops are cut after that, as locals are only expanded in front of all steps that change loops.
+
+Statements of a tile are apart otherwise (`backends.deploy.tiles`), and run one after the other. Where several of them pass
+the same data, as a sum and a maximum, one pass of all takes as long as the slowest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from backends.deploy.boards import Board
+from backends.deploy.outside import outside
+from backends.deploy.tiles import Allowance
+from dse.space.loops.expansion import expanded
+from dse.space.loops.regrouped import merged
+from dse.space.start import SEARCHED
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Buffer, Distribute, Expand, Pack, Step, Tile
+from polyhedral.schedule import apply, begun
+
+
+def in_wider_tiles(
+    program: Program, plain: Schedule, board: Board, allowed: Allowance
+) -> Schedule | None:
+    """The schedule with arrays outside, tiles, and locals with an element for each iteration; None where there are no
+    tiles, or nothing is told apart by that, or arrays would be in other words.
+
+    Args:
+        program: the kernel.
+        plain: what `backends.deploy.outside.outside` makes of it, without a schedule.
+        board, allowed: as there.
+
+    Raises:
+        ToolError: as `outside`.
+    """
+    if not any(isinstance(step, Buffer) and step.at for step in plain):
+        return None
+    ways = (steps for _, steps in expanded(begun(program, ()), ()))
+    before = [step for step in next(ways, ()) if isinstance(step, Expand)]
+    if not before:
+        return None
+    found = outside(program, Schedule(), board, allowed, before)
+    words = [[step for step in one if isinstance(step, Pack)] for one in (plain, found)]
+    return found if words[0] == words[1] and _told_apart(found.steps) else None
+
+
+def in_one_pass(program: Program, tiled: Schedule) -> Schedule | None:
+    """Tiles with neighbouring nests of the same loops as one; None where there are none, or that is not legal.
+
+    Args:
+        program: the kernel.
+        tiled: what a board makes of it: without a schedule of its own.
+    """
+    if not any(isinstance(step, Buffer) and step.at for step in tiled):
+        return None
+    kept = [step for step in tiled if not isinstance(step, SEARCHED)]
+    state = apply(program, Schedule(tuple(kept)))
+    copying = {s.name for s in state.scop.statements if s.stmt.span is None}
+    _, fused = merged(state, copying)
+    last = [step for step in tiled if isinstance(step, SEARCHED)]
+    return Schedule((*kept, *fused, *last)) if fused else None
+
+
+def _told_apart(steps: Sequence[Step]) -> bool:
+    """Whether statements are in nests of their own behind the tiles."""
+    cuts = [n for n, step in enumerate(steps) if isinstance(step, Tile)]
+    return any(isinstance(step, Distribute) for step in steps[cuts[0] :]) if cuts else False

@@ -1,0 +1,1 @@
+"""Banks, partitions and registers: what the accesses of nests need of arrays."""

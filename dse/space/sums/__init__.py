@@ -1,0 +1,1 @@
+"""Structures of sums and other reductions: in parts, in blocks, in trees, as searches."""

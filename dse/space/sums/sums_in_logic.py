@@ -1,0 +1,24 @@
+"""Sums built without DSP slices, of all statements of a program."""
+
+from __future__ import annotations
+
+from dse.space.nests.contents import lowered
+from dse.space.nests.orders import Context
+from dsl.schedules.steps import BindOp
+from polyhedral.scop.scheduled import ScheduledScop
+from qor_gnn.design.region import bind_name
+from qor_gnn.tools.operators.multipliers import FABRIC
+
+
+def sums_in_logic(state: ScheduledScop, context: Context) -> tuple[BindOp, ...]:
+    """The steps that keep the sums of all statements off the DSP slices, where the tool can."""
+    known = context.tool.implementations.get(FABRIC, {})
+    steps: list[BindOp] = []
+    for statement in state.scop.statements:
+        pieces = state.of_statement(statement.name)
+        ops = lowered(state, pieces[0]).ops if pieces else ()
+        kinds = {(op.type, op.kind) for op in ops if op.kind in known.get(op.type, {})}
+        steps += [
+            BindOp(statement.name, bind_name(type_, kind), FABRIC) for type_, kind in sorted(kinds)
+        ]
+    return tuple(steps)

@@ -1,0 +1,1 @@
+"""Structures by their arrays: copies, mirrors, shift registers, line buffers and windows."""

@@ -1,0 +1,1 @@
+"""Shift registers: the step `carry`, and what it is made of."""

@@ -1,0 +1,1 @@
+"""Steps that change how sums, choices and running values are worked out."""
