@@ -23,6 +23,8 @@ import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dsl.frontend.syntax.loop_parts import update_of
+
 MOST_VALUES = 64
 _STEPS: dict[type[ast.operator], tuple[Callable[[int, int], int], int]] = {
     ast.Mult: (operator.mul, 2),
@@ -113,15 +115,9 @@ def _tested(loop: ast.While, step: tuple[str, ast.operator, int]) -> Counter | N
 
 def _step(last: ast.stmt) -> tuple[str, ast.operator, int] | None:
     """``s *= 2`` and ``s = s // 2``."""
-    match last:
-        case ast.AugAssign(target=ast.Name(id=name), op=op, value=ast.Constant(value=int() as by)):
-            pass
-        case ast.Assign(
-            targets=[ast.Name(id=name)],
-            value=ast.BinOp(left=ast.Name(id=left), op=op, right=ast.Constant(value=int() as by)),
-        ) if left == name:
-            pass
-        case _:
-            return None
+    found = update_of(last)
+    if found is None:
+        return None
+    name, op, by = found
     known = _STEPS.get(type(op))
     return (name, op, by) if known is not None and by >= known[1] else None

@@ -31,6 +31,20 @@ def split(test: ast.expr) -> tuple[ast.expr, ast.expr | None]:
     return first, others
 
 
+def update_of(statement: ast.stmt) -> tuple[str, ast.operator, int] | None:
+    """The name, the operator and the constant of ``i += 2`` and ``s = s // 2``."""
+    match statement:
+        case ast.AugAssign(target=ast.Name(id=name), op=op, value=ast.Constant(value=int() as by)):
+            return name, op, by
+        case ast.Assign(
+            targets=[ast.Name(id=name)],
+            value=ast.BinOp(left=ast.Name(id=left), op=op, right=ast.Constant(value=int() as by)),
+        ) if left == name:
+            return name, op, by
+        case _:
+            return None
+
+
 def first_value(name: str, before: Sequence[ast.stmt]) -> ast.expr | None:
     """What a name is assigned in front of a loop; None where that is not seen, or changed since."""
     changed: set[str] = set()

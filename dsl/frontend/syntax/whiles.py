@@ -30,7 +30,7 @@ from typing import TypeVar
 
 from dsl.frontend.syntax.bisections import bisected
 from dsl.frontend.syntax.geometric import Geometric, counter_of
-from dsl.frontend.syntax.loop_parts import Most, first_value, split, stored
+from dsl.frontend.syntax.loop_parts import Most, first_value, split, stored, update_of
 
 Placed = TypeVar("Placed", bound=ast.AST)
 _COUNTED: dict[type[ast.cmpop], tuple[int, int]] = {
@@ -194,18 +194,10 @@ def _placed(node: Placed, place: ast.stmt | ast.expr) -> Placed:
 
 def _step(last: ast.stmt) -> tuple[str, int] | None:
     """The name and the amount of ``i += 2``, ``i -= 1`` and ``i = i + 1``."""
-    match last:
-        case ast.AugAssign(target=ast.Name(id=name), op=op, value=ast.Constant(value=int() as by)):
-            pass
-        case ast.Assign(
-            targets=[ast.Name(id=name)],
-            value=ast.BinOp(left=ast.Name(id=left), op=op, right=ast.Constant(value=int() as by)),
-        ) if left == name:
-            pass
-        case _:
-            return None
-    if not isinstance(op, ast.Add | ast.Sub):
+    found = update_of(last)
+    if found is None or not isinstance(found[1], ast.Add | ast.Sub):
         return None
+    name, op, by = found
     return name, by if isinstance(op, ast.Add) else -by
 
 
