@@ -158,8 +158,8 @@ class Facts:
 
     def least(self, name: str, rows: Iterable[Row], growing: frozenset[str] = frozenset()) -> int:
         """At least so many iterations of a statement differ in these rows, or along these loops."""
-        trips = self.trips(name)
         rows = [*dict.fromkeys(rows)]
+        trips = self._confined(name, self.trips(name), rows)
         rest = [v for v in trips if v not in growing]
         own = rank(rows, growing)
         best = prod(trips[v] for v in rest)
@@ -168,6 +168,32 @@ class Facts:
                 if rank(rows, {*some, *growing}) - own == size:
                     best = min(best, prod(trips[v] for v in rest if v not in some))
         return -(-self.counts[name] // max(1, best))
+
+
+    def _confined(self, name: str, trips: dict[str, int], rows: list[Row]) -> dict[str, int]:
+        """The iterations of each loop that are possible where the rows have one value: of the loop over tiles one,
+        where the row inside of the tile is known.
+        """
+        known = rank(rows)
+        told = {v for v in trips if rank([*rows, ((v, 1),)]) == known}
+        found = dict(trips)
+        for loop in self.values.scop.statement(name).loops:
+            if loop.var not in told:
+                continue
+            for low in loop.lowers:
+                extents = [e.const for high in loop.uppers if (e := high - low).is_const]
+                free = low.variables() - told
+                if not extents or not low.is_linear or len(free) != 1:
+                    continue
+                # From this loop's value and its extent follows where the other one is.
+                (outer,) = free
+                step = self._step(name, outer) * abs(low.coefficient(outer))
+                found[outer] = min(found[outer], max(1, -(-min(extents) // step)))
+        return found
+
+    def _step(self, name: str, var: str) -> int:
+        loops = self.values.scop.statement(name).loops
+        return next(abs(loop.step) for loop in loops if loop.var == var)
 
 
 _NONE: frozenset[str] = frozenset()

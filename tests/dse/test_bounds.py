@@ -38,6 +38,24 @@ def product(A: f32[NI, NK], B: f32[NK, NJ], C: f32[NI, NJ]):
 
 
 @weft.kernel
+def tiled(A: f32[NI, NK], B: f32[NK, NJ], C: f32[NI, NJ]):
+    """The same product, in tiles by hand; 8 does not divide NI, nor 5 NJ."""
+    for ii, jj, kk in weft.grid(range(0, NI, 8), range(0, NJ, 5), range(0, NK, 4)):
+        for i in range(ii, min(ii + 8, NI)):
+            for j in range(jj, min(jj + 5, NJ)):
+                for k in range(kk, kk + 4):
+                    C[i, j] += A[i, k] * B[k, j]
+
+
+@weft.kernel
+def overlapping(A: f32[22], B: f32[10, 4]):
+    """Windows that overlap: five products of A[i] at most are of one element."""
+    for ii in range(0, 20, 2):
+        for i in range(ii, ii + 3):
+            B[ii // 2, i - ii] = A[i] * A[i]
+
+
+@weft.kernel
 def triangle(A: f32[9, 9], x: i32[9]):
     for i in range(9):
         x[i] = 0
@@ -96,6 +114,16 @@ def test_the_roofline_of_the_published_gemm_counts_the_products_with_alpha() -> 
     # Sums can be built of logic instead: then the products alone count.
     free = bounds(work_of(gemm, U280), U280, 220).dsp.cycles
     assert 10_560_000 / 73 <= free <= 1.01 * 10_560_000 / 73
+
+
+def test_tiles_by_hand_take_as_many_products() -> None:
+    for budget in (5, 50, 220):
+        assert found(tiled.program, budget).dsp == found(product.program, budget).dsp
+
+
+def test_windows_that_overlap_share_products() -> None:
+    """30 products of 21 elements: two windows may share each, so that 15 are proven."""
+    assert _of(work_of(overlapping.program, ZU9EG), "fmul")[0] == 15
 
 
 def test_a_reduction_is_a_chain_unless_it_may_be_reassociated() -> None:
