@@ -114,10 +114,10 @@ CASES: list[tuple[str, weft.Kernel, Build, dict[str, list[tuple[str, int, int]]]
         {"A": [("cyclic", 4, 1)], "x": [("cyclic", 4, 0)]},
     ),
     (
-        "what is divided tells nothing",
+        "what is divided moves by a block of its own",
         divided,
         lambda s: s.unroll("i", 4),
-        {"B": [("cyclic", 4, 0)]},
+        {"A": [("cyclic", 2, 0)], "B": [("cyclic", 4, 0)]},
     ),
     (
         "no more banks than there may be",

@@ -21,8 +21,8 @@ from weft import i32
 @weft.kernel
 def strided(A: i32[6, 9], B: i32[6]):
     for i in range(6):
-        for j in range(max(i + 1, 1), i + 3):  # stays as it is: two lower bounds
-            if j % 3 == 1:
+        for j in range(9):
+            if i < j < i + 3 and j % 3 == 1:
                 A[i, j] = i + j
     for i in range(1):
         B[i] = 7
