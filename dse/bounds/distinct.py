@@ -169,7 +169,6 @@ class Facts:
                     best = min(best, prod(trips[v] for v in rest if v not in some))
         return -(-self.counts[name] // max(1, best))
 
-
     def _confined(self, name: str, trips: dict[str, int], rows: list[Row]) -> dict[str, int]:
         """The iterations of each loop that are possible where the rows have one value: of the loop over tiles one,
         where the row inside of the tile is known.
