@@ -262,4 +262,4 @@ def test_optunas_private_names_are_used_in_one_file():
     found = {path.name for path in root.rglob("*.py") if private.search(path.read_text())}
     # Of our own classes, which keep a storage.
     assert found == {"marking.py", "offers.py"}
-    assert not re.search(r"[^f]\._storage", (root / "run/offers.py").read_text())
+    assert not re.search(r"[^f]\._storage", (root / "run/workers/offers.py").read_text())
