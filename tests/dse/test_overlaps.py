@@ -100,7 +100,15 @@ def test_the_search_offers_the_structure_twice(kernel, steps, count):
     )
 
 
-@pytest.mark.parametrize(("kernel", "steps", "count"), STARTS)
+COPIES_ARE_NOT_RANKED = pytest.mark.xfail(
+    strict=True, reason="ranking takes local arrays for memories that the model reads from copies"
+)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "steps", "count"),
+    [pytest.param(*s, marks=COPIES_ARE_NOT_RANKED) if s[0] is stencil else s for s in STARTS],
+)
 def test_what_ranking_makes_of_them_is_near_the_model(kernel, steps, count):
     space = space_of(kernel.program, U280, start=Start(steps))
     number = next(n for n, v in enumerate(space.variants) if "overlapped" in v.name)

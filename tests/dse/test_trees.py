@@ -84,7 +84,8 @@ def test_what_the_pipeline_does_not_move_needs_no_units_of_its_own():
     assert {core: n for core, _, n in found.units} == {"fadd": 8, "fmul": 8}
 
 
-@pytest.mark.parametrize(("name", "allo"), [("syrk", 293_543), ("trmm", 492_613)])
+# trmm (492,613) is a row of `benchmarks.dse_quality`: one of its designs has thousands of statements, and takes a minute.
+@pytest.mark.parametrize(("name", "allo"), [("syrk", 293_543)])
 def test_triangles_are_filled_and_drained_seldom(name, allo):
     found = fastest(name, 220, reassociate=True)
     assert found.latency is not None
