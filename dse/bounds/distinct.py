@@ -176,7 +176,9 @@ class Facts:
         known = rank(rows)
         told = {v for v in trips if rank([*rows, ((v, 1),)]) == known}
         found = dict(trips)
-        for loop in self.values.scop.statement(name).loops:
+        loops = self.values.scop.statement(name).loops
+        steps = {loop.var: abs(loop.step) for loop in loops}
+        for loop in loops:
             if loop.var not in told:
                 continue
             for low in loop.lowers:
@@ -186,13 +188,9 @@ class Facts:
                     continue
                 # From this loop's value and its extent follows where the other one is.
                 (outer,) = free
-                step = self._step(name, outer) * abs(low.coefficient(outer))
+                step = steps[outer] * abs(low.coefficient(outer))
                 found[outer] = min(found[outer], max(1, -(-min(extents) // step)))
         return found
-
-    def _step(self, name: str, var: str) -> int:
-        loops = self.values.scop.statement(name).loops
-        return next(abs(loop.step) for loop in loops if loop.var == var)
 
 
 _NONE: frozenset[str] = frozenset()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from dse.space.nests.look_ups import FAR, is_anywhere, registers
 from dse.space.nests.nest import Order, Use, Vector
-from dsl.expressions.affine import Affine, Atom, FloorDiv
+from dsl.expressions.affine import Affine, Atom
 from polyhedral.banks.wanted import common, widest
 
 _MANY = 128  # copies whose accesses are looked at one by one
@@ -24,7 +24,6 @@ _RAVELLED = 1 << 62  # places that are told apart by one number
 Demand = dict[tuple[str, int], int]  # (array, dimension) to the factor asked for
 Moving = tuple[tuple[tuple[Atom, int], ...], ...]  # the terms of each subscript
 Places = NDArray[np.int64]  # of elements, a row each with a subscript for each dimension
-Row = NDArray[np.int64]  # a number for each place
 
 
 def demand(order: Order, vector: Vector) -> Demand:
@@ -348,18 +347,9 @@ def _steps(moving: Moving, copies: Mapping[str, int]) -> Places:
             own = [copies[v] if v in index.variables() else 1 for v in names]
             factors = [FAR * prod(own[:n]) * (u > 1) for n, u in enumerate(own)]
         elif not index.is_linear:
-            columns.append(_valued(index, dict(zip(names, grid.T, strict=True))))
+            others = dict.fromkeys(index.variables(), 0)
+            points = (dict(zip(names, point, strict=True)) for point in grid.tolist())
+            columns.append(np.array([index.evaluate(others | p) for p in points], dtype=np.int64))
             continue
         columns.append(grid @ np.array(factors, dtype=np.int64))
     return np.stack(columns, axis=1)
-
-
-def _valued(index: Affine, values: Mapping[str, Row]) -> Row:
-    """What a subscript with floors is where variables have these values, others zero."""
-    total = np.zeros(len(next(iter(values.values()))), dtype=np.int64)
-    for atom, c in index.terms:
-        if isinstance(atom, FloorDiv):
-            total += c * (_valued(atom.numerator, values) // atom.denominator)
-        elif atom in values:
-            total += c * values[atom]
-    return total + index.const
