@@ -19,6 +19,7 @@ from qor_gnn.body.graph import (
     SWITCH_STATES,
     Graph,
 )
+from qor_gnn.body.meetings import Accesses
 from qor_gnn.body.order import needed
 from qor_gnn.body.port_sets import PortSets, port_sets
 from qor_gnn.body.ports import PortKey, Taken, ports_of
@@ -357,15 +358,14 @@ def _keep_order_of_final_stores(body: Body) -> None:
             several.setdefault(table.shapes[shape].memory, set()).add(shape)
     if all(len(shapes) == 1 for shapes in several.values()):
         return
+    accesses = {m: Accesses(table) for m, shapes in several.items() if len(shapes) > 1}
+    for n in body.nodes:
+        if (a := graph.address[n]) >= 0 and (memory := table.shape(a).memory) in accesses:
+            accesses[memory].append(n, a)
     for address, store in (*body.store_value.items(), *body.conditional.items()):
-        memory = table.shape(address).memory
-        if len(several[memory]) == 1:
-            continue
-        for n in body.nodes:
-            a = graph.address[n]
-            if n >= store or a < 0 or table.shape(a).memory != memory:
-                continue
-            if a == address or table.may_alias(a, address):
+        met = accesses.get(table.shape(address).memory)
+        for n in () if met is None else met.may_meet(address):
+            if n < store:
                 connect(body, n, store, 0 if graph.kind[n] == LOAD else 1)
 
 

@@ -6,14 +6,14 @@ only the last store to an address is kept. Reductions stay in program order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import assert_never
 
 from dsl.expressions.affine import Affine
 from qor_gnn.body.graph import LOAD, STORE, STORE_STATES, Conditional, Graph, When
 from qor_gnn.body.guarded_values import GuardedValues, Held, is_negative
-from qor_gnn.body.meetings import Accesses
+from qor_gnn.body.meetings import Accesses, Elements
 from qor_gnn.body.ordered_updates import CopiesInOrder
 from qor_gnn.body.outside import Outside
 from qor_gnn.body.plans import Plan, Step, first_of, plan_of
@@ -57,6 +57,7 @@ class Expander:
     guard: frozenset[str] = frozenset()  # counters that the guards around depend on
     copy: int = 0  # of the unrolled loop, the one that is appended
     _seen: dict[int, int] = field(default_factory=dict)  # address -> the last copy that accesses it
+    _elements: Elements = field(init=False)
     _accessed: dict[int, set[int]] = field(default_factory=dict)  # mixed memory -> shapes so far
     _stored: dict[int, int] = field(default_factory=dict)  # address -> the copy that stores it
     _order: CopiesInOrder = field(default_factory=CopiesInOrder)
@@ -66,6 +67,7 @@ class Expander:
 
     def __post_init__(self) -> None:
         self.graph = Graph(self.addresses)
+        self._elements = Elements(self.addresses)
         self._outside = Outside(self.personality.guards.folds_constants)
 
     def prepare(self, nodes: tuple[Node, ...], env: Env | None = None) -> None:
@@ -242,7 +244,7 @@ class Expander:
         address = place.place(self.addresses, copies)
         ordered = self._touch_in_order(place.memory, address)
         self.graph.guards[address] = self.graph.guards.get(address, self.guard) & self.guard
-        self._seen[address] = self.copy
+        self._sees(address)
         graph = self.graph
         if graph.loaded.setdefault(address, self.when) != self.when:
             graph.loaded[address] = "always"
@@ -250,7 +252,7 @@ class Expander:
             return found
         if place.memory in self._mixed:
             self._accessed.setdefault(place.memory, set()).add(self.addresses.shape_of[address])
-            self._commit(place.memory, address, self._may_read)
+            self._commit(place.memory, address, read=True)
             if address in graph.conditional and graph.conditional[address].when == "guarded":
                 self._early(place.memory, address, graph.conditional.pop(address).value)
         self._values[address] = found = graph.add(
@@ -281,11 +283,12 @@ class Expander:
         self._touch_in_order(place.memory, address)
         if place.memory in self._mixed:
             self._accessed.setdefault(place.memory, set()).add(self.addresses.shape_of[address])
-            self._commit(place.memory, address, self._may_overwrite)
-            held = {*self._values, *self._inside.addresses()}
-            for other in self._may_be(address, held, self._seen):
-                self._forget(other)
-        self._seen[address] = self._stored[address] = self.copy
+            self._commit(place.memory, address, read=False)
+            for other in self._elements.near(address):
+                if self._alias(address, other, self._seen[other] == self.copy):
+                    self._forget(other)
+        self._sees(address)
+        self._stored[address] = self.copy
         graph = self.graph
         if self.personality.accesses.merged == "between_stores":
             self._load_again(place.memory, address)
@@ -333,30 +336,24 @@ class Expander:
 
     # ---------------------------------------------------- accesses that may be the same element
 
-    def _commit(
-        self, memory: int, address: int, met: Callable[[int, Iterable[int]], list[int]]
-    ) -> None:
-        """Stores that may be to the address become operations, which later ones cannot undo."""
+    def _sees(self, address: int) -> None:
+        if address not in self._seen:
+            self._elements.append(address)
+        self._seen[address] = self.copy
+
+    def _commit(self, memory: int, address: int, read: bool) -> None:
+        """Stores that may be to the address become operations, which later ones cannot undo.
+
+        Copies of one store are known to be of different elements, but not those of a load.
+        """
         graph = self.graph
-        for other in met(address, graph.stores):
-            self._early(memory, other, graph.stores.pop(other))
-        guarded = {a: c.value for a, c in graph.conditional.items() if c.when == "guarded"}
-        for other in met(address, guarded):
-            del graph.conditional[other]
-            self._early(memory, other, guarded[other])
-
-    def _may_be(self, address: int, others: Iterable[int], copies: Mapping[int, int]) -> list[int]:
-        """Those that may be another name of the element; ``copies`` says which copy accessed each."""
-        now = self.copy
-        return [o for o in others if o != address and self._alias(address, o, copies[o] == now)]
-
-    def _may_read(self, address: int, stores: Iterable[int]) -> list[int]:
-        """Those that may have stored what is loaded."""
-        return self._may_be(address, stores, self._stored)
-
-    def _may_overwrite(self, address: int, stores: Iterable[int]) -> list[int]:
-        """Those that a store may undo: copies of one store are known to be of different elements."""
-        return [o for o in stores if o != address and self.addresses.may_alias(address, o)]
+        for other in self._elements.near(address, graph.stores):
+            if self._alias(address, other, not read or self._stored[other] == self.copy):
+                self._early(memory, other, graph.stores.pop(other))
+        for other in self._elements.near(address, graph.conditional):
+            together = not read or self._stored[other] == self.copy
+            if graph.conditional[other].when == "guarded" and self._alias(address, other, together):
+                self._early(memory, other, graph.conditional.pop(other).value)
 
     def _alias(self, a: int, b: int, together: bool) -> bool:
         table = self.addresses

@@ -47,10 +47,6 @@ class GuardedValues:
         """The innermost guard's body ends: what it stored, by address."""
         return self._guards.pop()
 
-    def addresses(self) -> list[int]:
-        """Of all values."""
-        return [a for guard in self._guards for a in guard]
-
     def value(self, address: int) -> int | None:
         """What an element holds, if it was stored in one of the guards."""
         for guard in reversed(self._guards):

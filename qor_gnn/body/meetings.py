@@ -6,6 +6,7 @@ up by what two subscripts have in common, instead of being compared one by one.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from qor_gnn.memory.addresses import Addresses
@@ -64,6 +65,36 @@ class Accesses:
                 rules = self._rules[other, shape] = apart(other, shape)
             found += accesses.found(consts, rules, _key(consts[address], rules))
         return sorted(found) if len(self._shapes) > 1 else found
+
+
+@dataclass(slots=True)
+class Elements:
+    """The addresses that a body has accessed so far, for those that may be one element."""
+
+    table: Addresses
+    _memories: dict[int, Accesses] = field(default_factory=dict)
+
+    def append(self, address: int) -> None:
+        """An address that is accessed for the first time."""
+        memory = self.table.shape(address).memory
+        if memory not in self._memories:
+            self._memories[memory] = Accesses(self.table, bool(self.table.blurred))
+        self._memories[memory].append(address, address)
+
+    def near(self, address: int, among: Collection[int] | None = None) -> list[int]:
+        """The other addresses that may be of its element (`Accesses.may_meet`), of some or of all.
+
+        They are in the order of ``among``.
+        """
+        met = self._memories.get(self.table.shape(address).memory)
+        found = [] if met is None else [a for a in met.may_meet(address) if a != address]
+        if among is None:
+            return found
+        found = [a for a in found if a in among]
+        if len(found) < 2:
+            return found
+        wanted = set(found)
+        return [a for a in among if a in wanted]
 
 
 def _key(consts: tuple[int, ...], rules: Key) -> Key:
