@@ -31,6 +31,7 @@ from dse.space.sums.scanned import FACTORS, scanned
 from dse.space.sums.side_by_side import side_by_side
 from dse.space.sums.sums_in_logic import sums_in_logic
 from dse.space.tables.carried import carried_on, lane_sums, waits_for_nothing, wavefronts
+from dse.space.tables.columns import columns, single
 from dse.space.tables.mirrored import mirrored
 from dse.space.tables.replicas import TURNS, replicated
 from dse.space.tables.windows import windowed
@@ -267,6 +268,9 @@ def _carried(
 ) -> list[list[Variant]]:
     """The structures with what loops hand on in shift registers, diagonals outermost where both loops of a nest do."""
     diagonals = _moved(structures, "diagonals", wavefronts)
+    by_columns = _moved(structures, "columns", columns)
+    diagonals += by_columns
+    certain = {f"{name}, carried" for name, _, _ in by_columns}
     free = {f"{name}, carried" for name, state, _ in diagonals if waits_for_nothing(state)}
     found = []
     for name, state, steps in _moved((*structures, *diagonals), "carried", carried_on):
@@ -274,7 +278,10 @@ def _carried(
         made = state.partitions
         own = replace(context, placed=frozenset(p.array for p in made), free=name in free)
         variants = [_variant(name, state, steps, own), *_outer(name, state, steps, own)]
-        found.append([_with_short_chains(replace(v, made=made)) for v in variants])
+        variants = [_with_short_chains(replace(v, made=made)) for v in variants]
+        if name in certain:
+            variants += [replace(v, nests=single(v.nests), certain=True) for v in variants[1:]]
+        found.append(variants)
     return found
 
 

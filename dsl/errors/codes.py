@@ -102,6 +102,7 @@ CODES: dict[str, str] = {
     "W236": "a carry of what iterations of a loop do not hand to later ones, always the same number of iterations on",
     "W237": "a sum whose terms are as they are: no floats, or no term comes from a nearer iteration than those behind it",
     "W238": "a mirror of what is not read so, or of what is assigned where only data say",
+    "W239": "versions of what a loop does not update, or of which a read is of two versions",
     "W300": "no Python bindings of MLIR are installed",
     "W301": "the runtime library of the just-in-time compiler cannot be loaded",
     "W310": "an expression of isl that is not affine (a fault of Weft)",

@@ -54,3 +54,16 @@ class CriticalLast(Step):
     def reassociated(self) -> frozenset[str]:
         """Its statement."""
         return frozenset({self.stmt})
+
+
+@dataclass(frozen=True, slots=True)
+class Versions(Step):
+    """Keep a version for each iteration of ``loop`` of an array that it updates in place (``count`` of them, which take
+    turns), so that no iteration overwrites what another one needs.
+    """
+
+    kind = "versions"
+    other_names = ("array_expansion", "ping_pong", "rename")
+    array: str
+    loop: str
+    count: int = 0

@@ -18,7 +18,7 @@ from dsl.schedules import steps
 from dsl.schedules.loop_requests import PipelineStyle
 from dsl.schedules.port_steps import Mirror, Replicate
 from dsl.schedules.pragma_methods import PragmaMethods
-from dsl.schedules.recurrence_steps import Carry, CriticalLast, Scan
+from dsl.schedules.recurrence_steps import Carry, CriticalLast, Scan, Versions
 from dsl.schedules.step_calls import (
     NoSuchStepError,
     UnfitError,
@@ -273,6 +273,11 @@ class ScheduleBuilder(PragmaMethods):
     def carry(self, array: str, at: str) -> ScheduleBuilder:
         """See `dsl.schedules.recurrence_steps.Carry`."""
         return self._add(Carry, array, at)
+
+    @step_method
+    def versions(self, array: str, loop: str, count: int = 0) -> ScheduleBuilder:
+        """See `dsl.schedules.recurrence_steps.Versions`."""
+        return self._add(Versions, array, loop, count)
 
     @step_method
     def critical_last(self, stmt: str) -> ScheduleBuilder:

@@ -8,7 +8,7 @@ from typing import get_args
 
 from dsl.programs.program import Program
 from dsl.schedules.port_steps import Mirror, Replicate
-from dsl.schedules.recurrence_steps import Carry, CriticalLast, Scan
+from dsl.schedules.recurrence_steps import Carry, CriticalLast, Scan, Versions
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Buffer, Expand, Locate, PartialSums, Reuse, Step
 from polyhedral.equivalence.buffering import check_buffers
@@ -40,6 +40,7 @@ Rewrites = (
     | Reuse
     | Carry
     | CriticalLast
+    | Versions
 )
 REWRITING = get_args(Rewrites)
 
@@ -99,7 +100,7 @@ def _rewriting(
             yield Rewriting(step, program, new)
         case Locate() | Scan():
             yield Rewriting(step, program, new, depth=_depth(before, step.loop, step) - 1)
-        case Buffer() | Reuse() | Carry() | Mirror():
+        case Buffer() | Reuse() | Carry() | Mirror() | Versions():
             # The loops of the schedule so far become those of the program, then copies are made.
             made = materialised(before)
             origins = tuple(
@@ -107,7 +108,7 @@ def _rewriting(
                 for name, piece in made.pieces.items()
             )
             yield Rewriting(step, program, made.program, origins, before.reassociated)
-            depth = 0 if isinstance(step, Mirror) else _depth(before, step.at, step)
+            depth = 0 if isinstance(step, Mirror | Versions) else _depth(before, step.at, step)
             yield Rewriting(step, made.program, new, (), after.reassociated, depth)
 
 
@@ -144,13 +145,13 @@ def _checked(rewriting: Rewriting) -> Refutation | None:
             return check_scanning(before, after, stmt, rewriting.depth, factor, guarded)
         case PartialSums(stmt=stmt):
             return check_partial_sums(before, after, stmt, rewriting.free)
-        case Buffer() | Reuse() | Carry() | Mirror() if rewriting.origins:
+        case Buffer() | Reuse() | Carry() | Mirror() | Versions() if rewriting.origins:
             return check_loops(before, after, dict(rewriting.origins), rewriting.free)
         case Buffer(array=array):
             return check_buffers(before, after, array, rewriting.depth)
         case Reuse(array=array):
             return check_reuse(before, after, array)
-        case Carry(array=array) | Mirror(array=array):
+        case Carry(array=array) | Mirror(array=array) | Versions(array=array):
             return check_carrying(before, after, array)
         case CriticalLast(stmt=stmt):
             return check_term_order(before, after, stmt)

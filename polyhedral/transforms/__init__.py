@@ -13,6 +13,7 @@ from polyhedral.transforms.arrays import (  # noqa: F401
     partition,
     replicate,
     reshape,
+    versions,
 )
 from polyhedral.transforms.carried import (  # noqa: F401
     carry,

@@ -44,6 +44,9 @@ REFUSED: list[tuple[Build, str, str]] = [
     (lambda s: s.scan("S0", "S0.j", 2, "end"), "W207", "no tail is called 'end'"),
     (lambda s: s.critical_last("S0"), "W237", "S0"),
     (lambda s: s.carry("A", "S0.i"), "W236", "'S0.i' cannot carry 'A'"),
+    (lambda s: s.versions("A", "S0.i"), "W239", "nothing in 'S0.i' assigns to 'A'"),
+    (lambda s: s.versions("y", "S3.j"), "W239", "'y' outlives the loops around 'S3.j'"),
+    (lambda s: s.versions("y", "S3.i", 1), "W207", "1 is not 2 to 9"),
     (lambda s: s.buffer("a"), "W229", "'a' is a scalar"),
     (lambda s: s.buffer("y", "S0.i"), "W229", "nothing in 'S0.i' uses 'y'"),
     (

@@ -66,6 +66,7 @@ ACTS: list[tuple[str, Build, str]] = [
     ("replicate", lambda s: s.replicate("A", "S0.j", 2), "A_copies[2][8][6]"),
     ("mirror", lambda s: s.mirror("T", "T[i, j]"), "T_mirror[i][j] = T[i][j]"),
     ("carry", lambda s: s.carry("y", "S3.j"), "y_carry"),
+    ("versions", lambda s: s.versions("y", "S3.i"), "y_versions[i + 1][i] = 0"),
     ("unroll", lambda s: s.unroll("S0.j"), "#pragma HLS unroll\n"),
     ("unroll, by all", lambda s: s.unroll("S0.j", 6), "#pragma HLS unroll\n"),
     ("unroll, by more", lambda s: s.unroll("S0.j", 100), "#pragma HLS unroll\n"),

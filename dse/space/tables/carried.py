@@ -162,7 +162,7 @@ def _small(state: ScheduledScop, step: Carry | Reuse) -> ScheduledScop | None:
         return None
     known = {a.name for a in state.scop.program.arrays}
     new = [a for a in moved.scop.program.arrays if a.name not in known]
-    return moved if sum(prod(a.shape) for a in new) <= MOST else None
+    return moved if all(prod(a.shape) <= MOST for a in new) else None
 
 
 def _asked(state: ScheduledScop, array: str) -> list[Carry]:

@@ -5,7 +5,9 @@ loop has no part, but for those that stay while it runs, and loops inside where 
 (`polyhedral.transforms.carried.cells`). ``L[i, t - i]``, assigned in iteration ``t``, is in cell ``i``. It is ``t_r - t`` iterations
 of *age* where iteration ``t_r`` reads it. A *point* is a cell in an iteration of the loop and of those around:
 where at most one element is assigned in each point, and a read always finds a value of one age, a register for
-each cell and each age is enough. All is found from which write each read sees (`polyhedral.dependences.direct`).
+each cell and each age is enough. The age may be another one in each iteration of loops inside: where ``K[i + 1, c]`` needs
+``K[i, c - i - 1]``, along ``c``, it is ``i + 1``. All is found from which write each read sees
+(`polyhedral.dependences.direct`).
 """
 
 from __future__ import annotations
@@ -24,6 +26,9 @@ from polyhedral.isl.text import affine_text, dims, map_of, positional, set_of
 from polyhedral.scop.scop import Scop, Statement, same_run
 from polyhedral.transforms.carried.cells import Cells, Element, lanes_of, solved, with_lanes
 
+NOW = Affine()
+"""The age of what an iteration assigns itself."""
+
 
 class NoAgesError(Exception):
     """The values have no cells or no ages; the text says why."""
@@ -36,7 +41,9 @@ class Handed:
     Attributes:
         reader: the statement.
         access: what it reads.
-        age: iterations since the value was assigned; behind the loop, since then until its last iteration.
+        age: iterations since the value was assigned, by the loops of the reader that are inside of the loop; behind the
+            loop, since then until its last iteration.
+        oldest: the greatest age.
         behind: whether it reads behind the loop.
         before: for each statement that assigns what it finds where the loop has not assigned it, the points; None stands
             for what the array had before, and iterations of loops around.
@@ -44,7 +51,8 @@ class Handed:
 
     reader: Statement
     access: Access
-    age: int
+    age: Affine
+    oldest: int
     behind: bool
     before: tuple[tuple[Statement | None, isl.Set], ...]
 
@@ -77,16 +85,21 @@ class Ages:
     @property
     def oldest(self) -> int:
         """The greatest age."""
-        return max(read.age for read in self.reads)
+        return max(read.oldest for read in self.reads)
 
-    def register(self, s: Statement, access: Access, age: int) -> Element:
+    @property
+    def vary(self) -> bool:
+        """Whether the age of what a read finds is another one in other iterations of loops inside."""
+        return any(read.age.variables() for read in self.reads)
+
+    def register(self, s: Statement, access: Access, age: Affine) -> Element:
         """The cell of what a statement accesses."""
         found = cell_of(self.cells, s, access, age)
         assert found is not None  # or it is none of the reads
         return found
 
 
-def cell_of(cells: Cells, s: Statement, access: Access, age: int) -> Element | None:
+def cell_of(cells: Cells, s: Statement, access: Access, age: Affine) -> Element | None:
     """The cell of an element that was assigned so many iterations before a statement accesses it, if it can be said."""
     around = [Affine.of(v) for v in s.variables[: len(cells.names)]]
     if len(around) == len(cells.names):
@@ -193,13 +206,13 @@ class _Finder:
     @property
     def written(self) -> isl.Set:
         """The points in which the loop assigns."""
-        return union([self.points(s, s.stmt.target, 0).range() for s in self.writers])
+        return union([self.points(s, s.stmt.target, NOW).range() for s in self.writers])
 
-    def points(self, s: Statement, access: Access, age: int) -> isl.Map:
+    def points(self, s: Statement, access: Access, age: Affine) -> isl.Map:
         """From iterations to the points that had an element so many iterations before."""
         names = positional(s.variables)
         around = [names[v] for v in s.variables[: self.level + 1]]
-        around[self.level] += f" - {age}"
+        around[self.level] += f" - ({affine_text(age, names)})"
         cell = cell_of(self.cells, s, access, age)
         assert cell is not None
         point = [*around, *(affine_text(e, names) for e in cell)]
@@ -210,12 +223,12 @@ class _Finder:
         """Whether one element at the most is assigned in a point."""
         whole: isl.Map | None = None
         for s in self.writers:
-            if cell_of(self.cells, s, s.stmt.target, 0) is None:
+            if cell_of(self.cells, s, s.stmt.target, NOW) is None:
                 return False
             names = positional(s.variables)
             element = ", ".join(affine_text(e, names) for e in s.stmt.target.indices)
             target = map_of(f"{{ {s.space} -> [{element}] }}").intersect_domain(s.domain)
-            own = self.points(s, s.stmt.target, 0).reverse().apply_range(target)
+            own = self.points(s, s.stmt.target, NOW).reverse().apply_range(target)
             whole = own if whole is None else whole.union(own)
         return whole is None or whole.is_single_valued()
 
@@ -235,7 +248,7 @@ class _Finder:
                     yield found
 
     def _inside(self, s: Statement, access: Access) -> Handed | None:
-        apart: list[isl.Set] = []
+        apart: list[isl.Map] = []
         others: list[tuple[Statement, isl.Map]] = []
         for source, pairs in writes_seen(self.scop, s, access):
             if source in self.writers:
@@ -244,8 +257,11 @@ class _Finder:
                 pairs = pairs.subtract(own)
             if not pairs.is_empty():
                 others.append((source, pairs))
-        age = _constant(apart)
-        if age is None or cell_of(self.cells, s, access, age) is None:
+        found = self._age(s, access, apart)
+        if found is None:
+            return None
+        age, oldest = found
+        if cell_of(self.cells, s, access, age) is None:
             return None
         points = self.points(s, access, age)
         fed = union([d.range() for d in self._fed(s, access)])
@@ -260,7 +276,43 @@ class _Finder:
                 before = before.subtract(own)
         if not before.is_empty():
             parts.append((None, before.coalesce()))
-        return Handed(s, access, age, False, tuple(parts))
+        return Handed(s, access, age, oldest, False, tuple(parts))
+
+    def _age(
+        self, s: Statement, access: Access, apart: Sequence[isl.Map]
+    ) -> tuple[Affine, int] | None:
+        """How old what a read of the loop finds is, and at the most, if that does not depend on loops around.
+
+        Args:
+            s: the reader.
+            access: what it reads.
+            apart: from its iterations to how long ago what they find was assigned.
+        """
+        same = _constant([one.range() for one in apart])
+        if same is not None:
+            return Affine.of(same), same
+        names = positional(s.variables)
+        age = self._told(s, access) if apart else None
+        if age is None or not age.variables() <= set(s.variables[self.level + 1 :]):
+            return None
+        ages = map_of(f"{{ {s.space} -> [{affine_text(age, names)}] }}").intersect_domain(s.domain)
+        low, high = ages.range().dim_min_val(0), ages.range().dim_max_val(0)
+        is_so = all(one.is_subset(ages) for one in apart)
+        if not is_so or not low.is_pos() or not high.is_int():
+            return None
+        return age, high.to_python()
+
+    def _told(self, s: Statement, access: Access) -> Affine | None:
+        """How many iterations ago an element was assigned, as subscripts tell."""
+        found: set[Affine | None] = set()
+        for writer in self.writers:
+            own = {v: f"{v}'" for v in writer.variables}
+            around = zip(writer.variables[: self.level], s.variables[: self.level], strict=True)
+            known = {own[w]: Affine.of(v) for w, v in around}
+            target = [index.rename(own) for index in writer.stmt.target.indices]
+            at = solved(target, access.indices, known).get(own[writer.variables[self.level]])
+            found.add(None if at is None else Affine.of(s.variables[self.level]) - at)
+        return found.pop() if len(found) == 1 else None
 
     def _behind(self, s: Statement, access: Access, nest: Sequence[Statement]) -> Handed | None:
         """Of a read behind the loop, in the same iteration of the loops around."""
@@ -285,7 +337,7 @@ class _Finder:
         if not s.domain.is_subset(union([d.range() for d in fed])):
             return None
         age = _constant(apart)
-        return None if age is None else Handed(s, access, age, True, ())
+        return None if age is None else Handed(s, access, Affine.of(age), age, True, ())
 
     def _fed(self, s: Statement, access: Access) -> list[isl.Map]:
         """Of these, those of the same run of the loop; an empty one where there is none."""
@@ -303,14 +355,15 @@ def _last(s: Statement, level: int) -> Affine | None:
     return loop.uppers[0] - 1 if len(loop.uppers) == 1 else None
 
 
-def _distances(pairs: isl.Map, level: int) -> isl.Set:
-    """How far pairs of iterations are apart in a loop."""
+def _distances(pairs: isl.Map, level: int) -> isl.Map:
+    """From the later one of pairs of iterations to how far they are apart in a loop."""
     a = dims(pairs.dim(isl.dim_type.in_), "x")
     b = dims(pairs.dim(isl.dim_type.out), "y")
     source = pairs.get_tuple_name(isl.dim_type.in_)
     sink = pairs.get_tuple_name(isl.dim_type.out)
     text = f"{{ [{source}[{', '.join(a)}] -> {sink}[{', '.join(b)}]] -> [y{level} - x{level}] }}"
-    return map_of(text).intersect_domain(pairs.wrap()).range()
+    found = map_of(text).intersect_domain(pairs.wrap())
+    return found.apply_domain(pairs.range_map())
 
 
 def _constant(ages: Sequence[isl.Set]) -> int | None:

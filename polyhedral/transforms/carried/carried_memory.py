@@ -16,6 +16,7 @@ from collections.abc import Iterator
 import islpy as isl
 
 from dsl.expressions.affine import Affine
+from dsl.programs.program import Storage
 from polyhedral.dependences.direct import writes_seen
 from polyhedral.dependences.memory_order import program_order
 from polyhedral.isl.text import affine_text, dims, map_of, set_of
@@ -90,6 +91,25 @@ def last_stores(scop: Scop, ages: Ages) -> dict[str, isl.Set]:
 
 
 def _needed(scop: Scop, ages: Ages, writer: Statement) -> isl.Set:
+    found = [] if _ends_here(ages) else [_last(scop, ages, writer)]
+    handed = {(read.reader.name, read.access) for read in ages.reads}
+    for s in scop.statements:
+        for access in s.reads:
+            if access.array != ages.array.name or (s.name, access) in handed:
+                continue
+            found += [
+                pairs.domain() for source, pairs in writes_seen(scop, s, access) if source is writer
+            ]
+    return union([writer.domain.subtract(writer.domain), *found]).reset_tuple_id()
+
+
+def _ends_here(ages: Ages) -> bool:
+    """Whether no run of the loop, and nothing behind the kernel, finds what this one leaves in memory, but for reads of the array."""
+    return ages.array.storage is Storage.LOCAL and ages.array.scope_depth == ages.level
+
+
+def _last(scop: Scop, ages: Ages, writer: Statement) -> isl.Set:
+    """The last assignments of elements in a run of the loop."""
     mine = scop.access_map(writer, writer.stmt.target)
     last = writer.domain
     for other in ages.writers:
@@ -99,13 +119,4 @@ def _needed(scop: Scop, ages: Ages, writer: Statement) -> isl.Set:
         same = mine.apply_range(scop.access_map(other, other.stmt.target).reverse())
         again = same.intersect(order).intersect(same_run(writer, other, ages.level))
         last = last.subtract(again.domain())
-    found = [last]
-    handed = {(read.reader.name, read.access) for read in ages.reads}
-    for s in scop.statements:
-        for access in s.reads:
-            if access.array != ages.array.name or (s.name, access) in handed:
-                continue
-            found += [
-                pairs.domain() for source, pairs in writes_seen(scop, s, access) if source is writer
-            ]
-    return union(found).reset_tuple_id()
+    return last

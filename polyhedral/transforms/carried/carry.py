@@ -77,9 +77,9 @@ def carry(state: ScheduledScop, step: Carry) -> ScheduledScop:
         made = Maker(scop, ages, tuple(found.pieces[s.name] for s in nest)).made()
     except NoAgesError as error:
         raise _refused(step, f"'{step.at}' cannot carry '{array.name}': {error}") from error
-    size = prod(made.register.shape)
+    size = sum(prod(array.shape) for array in made.registers)
     if size > MOST:
-        text = f"'{made.register.name}' would be {size:,} registers"
+        text = f"'{made.registers[-1].name}' would be {size:,} registers"
         raise ScheduleError("W207", text, span=step.span)
     return _carried(state, found, made, step)
 
@@ -137,7 +137,7 @@ def _carried(state: ScheduledScop, found: Materialised, made: Made, step: Carry)
     names = {s.name for s in scop.statements}
     partitions = [
         Partition(array.name, d, "complete")
-        for array in (made.register, made.edges)
+        for array in (*made.registers, made.edges)
         for d, extent in enumerate(array.shape if array is not None else ())
         if array is not None and extent > 1
     ]
@@ -180,7 +180,7 @@ def _program(found: Materialised, made: Made) -> Program:
     old = found.program
     arrays = [a for a in old.arrays if not (made.dead and a.name == made.ages.array.name)]
     body = program_nodes(spans)
-    arrays += [made.register, *([] if made.edges is None else [made.edges])]
+    arrays += [*made.registers, *([] if made.edges is None else [made.edges])]
     return ordered_locals(replace(old, arrays=tuple(arrays), body=body))
 
 

@@ -17,9 +17,10 @@ from dsl.programs.substituted import substituted_value
 from polyhedral.isl.text import dims, map_of, set_of
 from polyhedral.scop.scheduled import Dim, Piece
 from polyhedral.scop.scop import Scop, Statement
-from polyhedral.transforms.carried.ages import Ages, NoAgesError, iteration_of, union
+from polyhedral.transforms.carried.ages import NOW, Ages, NoAgesError, iteration_of, union
 from polyhedral.transforms.carried.carried_memory import border_of, last_stores
 from polyhedral.transforms.carried.cells import Element
+from polyhedral.transforms.carried.registers import Registers, read_cells, registers_of
 from polyhedral.transforms.materialise import Spanned
 from polyhedral.transforms.windows.shifting import Names
 
@@ -32,7 +33,7 @@ class Made:
     """The registers, the program's statements with them, and the new ones.
 
     Attributes:
-        register: cells by ages.
+        registers: cells by ages; what is assigned now apart where ages vary.
         edges: the elements of the border, which are read in front of the loop; None where there are none.
         stmts: of the program, changed; those that are not needed any more are not in it.
         kept: by the statement that assigns, what stores its value in the array.
@@ -42,7 +43,7 @@ class Made:
     """
 
     ages: Ages
-    register: Array
+    registers: tuple[Array, ...]
     edges: Array | None
     stmts: dict[str, Stmt]
     kept: dict[str, Stmt]
@@ -68,53 +69,29 @@ class Maker:
         """See `Made`."""
         ages, program = self.ages, self.scop.program
         names = Names({a.name for a in program.arrays}, {s.name for s in program.statements()})
-        lows, extents = self._box()
-        shape = (*extents, ages.oldest + 1)
-        name = names.array(f"{ages.array.name}_carry")
-        register = Array(
-            name, ages.array.dtype, shape, Storage.LOCAL, False, ages.level, ages.array.span
-        )
-        target = _Register(register, lows)
+        target = registers_of(ages, names.array)
         edges: list[Element] = []
         edge = names.array(f"{ages.array.name}_edge") if ages.cells.lanes else ""
         moved = [*self._fills(target, names, edge, edges)]
-        front = [self._cleared(target, names)]
+        front = [self._cleared(array, names) for array in target.arrays]
         front += [self._edge(edge, k, element, names) for k, element in enumerate(edges)]
         if ages.oldest:
-            front.append(self._shifted(target, names, moved))
+            front += self._shifted(target, names, moved)
         stmts = self._changed(target)
         dead = self._is_dead(stmts, (*front, *moved))
         kept: dict[str, Stmt] = {}
         for s in ages.writers if not dead else ():
-            value = Load(target.at(ages.register(s, s.stmt.target, 0), 0), ages.array.dtype)
+            value = Load(target.at(ages.register(s, s.stmt.target, NOW), NOW), ages.array.dtype)
             kept[s.name] = Stmt(names.stmt(f"keep_{ages.array.name}"), s.stmt.target, value)
         needed = last_stores(self.scop, ages) if kept else {}
+        kept = {name: stmt for name, stmt in kept.items() if not needed[name].is_empty()}
         if dead:
             stmts = {n: s for n, s in stmts.items() if s.target.array != ages.array.name}
         kind = (Storage.LOCAL, False, ages.level, ages.array.span)
         border = Array(edge, ages.array.dtype, (len(edges),), *kind) if edges else None
-        return Made(ages, register, border, stmts, kept, needed, (*front, *moved), dead)
+        return Made(ages, target.arrays, border, stmts, kept, needed, (*front, *moved), dead)
 
-    def _box(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The first cell, and how many there are, along each dimension."""
-        ages = self.ages
-        every = [ages.written]
-        every += [points for read in ages.reads for _, points in read.before]
-        points = union(every)
-        lows, extents = [], []
-        for k in range(ages.cells.count):
-            low, high = (
-                v.to_python()
-                for v in (
-                    points.dim_min_val(ages.level + 1 + k),
-                    points.dim_max_val(ages.level + 1 + k),
-                )
-            )
-            lows.append(low)
-            extents.append(high - low + 1)
-        return tuple(lows), tuple(extents)
-
-    def _changed(self, target: _Register) -> dict[str, Stmt]:
+    def _changed(self, target: Registers) -> dict[str, Stmt]:
         """The statements of the program, with what they access of the registers."""
         ages = self.ages
         aged = {(read.reader.name, read.access): read.age for read in ages.reads}
@@ -131,7 +108,7 @@ class Maker:
             stmt = with_accesses(s.stmt, own)
             goal = s.stmt.target
             if s.name in writers:
-                goal = target.at(ages.register(s, goal, 0), 0, goal)
+                goal = target.at(ages.register(s, goal, NOW), NOW, goal)
             found[s.name] = replace(stmt, target=goal)
         return found
 
@@ -146,21 +123,20 @@ class Maker:
 
     # ----------------------------------------------------------------------- new statements
 
-    def _cleared(self, target: _Register, names: Names) -> Spanned:
+    def _cleared(self, array: Array, names: Names) -> Spanned:
         """All registers, in front of the loop: what they shift before anything was assigned does not matter."""
-        own = [*dims(len(target.array.shape), "c")]
-        limits = [f"0 <= {c} < {n}" for c, n in zip(own, target.array.shape, strict=True)]
+        own = [*dims(len(array.shape), "c")]
+        limits = [f"0 <= {c} < {n}" for c, n in zip(own, array.shape, strict=True)]
         around = self._around(self.ages.level)
         space = [*dims(self.ages.level), *own]
         points = set_of(f"{{ [{', '.join(space)}] : {' and '.join(limits)} }}")
         inner = around.add_dims(isl.dim_type.set, len(own))
-        dtype = target.array.dtype
 
         def stmt(name: str, at: Element) -> Stmt:
-            return Stmt(name, Access(target.array.name, at), const(0, dtype))
+            return Stmt(name, Access(array.name, at), const(0, array.dtype))
 
         return self._spanned(
-            "clear", self.ages.level, points.intersect(inner), target.array.shape, stmt, names
+            "clear", self.ages.level, points.intersect(inner), array.shape, stmt, names
         )
 
     def _edge(self, edge: str, k: int, element: Element, names: Names) -> Spanned:
@@ -173,9 +149,11 @@ class Maker:
 
         return self._spanned("edge", level, self._around(level), (), stmt, names)
 
-    def _shifted(self, target: _Register, names: Names, moved: Sequence[Spanned]) -> Spanned:
-        """All registers take what those of one iteration less have."""
-        level, shape = self.ages.level, target.array.shape
+    def _shifted(
+        self, target: Registers, names: Names, moved: Sequence[Spanned]
+    ) -> Iterator[Spanned]:
+        """All registers take what those of one iteration less have, the oldest first: each is read before it is written."""
+        level, shape = self.ages.level, target.old.shape
         depth = level + 1
         runs = [self._around(depth)] + [
             m.piece.domain.project_out(isl.dim_type.set, depth, len(m.piece.dims) - depth)
@@ -186,21 +164,51 @@ class Maker:
         limits = [f"0 <= {c} < {n}" for c, n in zip(own[:-1], shape[:-1], strict=True)]
         limits.append(f"0 <= {own[-1]} < {shape[-1] - 1}")
         points = set_of(f"{{ [{', '.join([*dims(depth), *own])}] : {' and '.join(limits)} }}")
+        points = points.intersect(every.add_dims(isl.dim_type.set, len(own)))
         extents = (*shape[:-1], shape[-1] - 1)
+        if target.now is not None:
+            points = points.intersect(self._lasting(target).insert_dims(isl.dim_type.set, 0, depth))
 
         def stmt(name: str, at: Element) -> Stmt:
-            # From the oldest on: each is read before it is written.
             age = Affine.of(shape[-1] - 1) - at[-1]
-            old = Access(target.array.name, (*at[:-1], age - 1))
-            return Stmt(
-                name, Access(target.array.name, (*at[:-1], age)), Load(old, target.array.dtype)
-            )
+            old = Access(target.old.name, (*at[:-1], age - 1))
+            return Stmt(name, Access(target.old.name, (*at[:-1], age)), Load(old, target.old.dtype))
 
-        inner = every.add_dims(isl.dim_type.set, len(own))
-        return self._spanned("shift", depth, points.intersect(inner), extents, stmt, names)
+        if not points.is_empty():
+            yield self._spanned("shift", depth, points, extents, stmt, names)
+        if target.now is not None:
+            yield self._kept_from_now(target, target.now, every, names)
+
+    def _lasting(self, target: Registers) -> isl.Set:
+        """The registers from the third age on of which something reads what they have or will, as `_shifted` counts them."""
+        count = len(target.lows)
+        cell = dims(count, "c")
+        at = [f"{c} - {low}" for c, low in zip(cell, target.lows, strict=True)]
+        last = target.old.shape[-1]
+        text = f"{{ [{', '.join([*cell, 'k'])}] -> [{', '.join([*at, f'{last} - k'])}] }}"
+        return read_cells(self.ages).apply(map_of(text))
+
+    def _kept_from_now(
+        self, target: Registers, now: Array, every: isl.Set, names: Names
+    ) -> Spanned:
+        """What the iteration before has assigned becomes the first of what is older."""
+        extents = target.old.shape[:-1]
+        count = len(extents)
+        depth = self.ages.level + 1
+        space = [*dims(depth), *dims(count, "c")]
+        limits = [f"0 <= {c} < {n}" for c, n in zip(space[depth:], extents, strict=True)]
+        points = set_of(f"{{ [{', '.join(space)}] : {' and '.join(limits)} }}")
+
+        def stmt(name: str, at: Element) -> Stmt:
+            cell = tuple(c + low for c, low in zip(at, target.lows, strict=True))
+            value = Load(target.at(cell, NOW), now.dtype)
+            return Stmt(name, target.at(cell, NOW + 1), value)
+
+        points = points.intersect(every.add_dims(isl.dim_type.set, count))
+        return self._spanned("shift", depth, points, extents, stmt, names)
 
     def _fills(
-        self, target: _Register, names: Names, edge: str, edges: list[Element]
+        self, target: Registers, names: Names, edge: str, edges: list[Element]
     ) -> Iterator[Spanned]:
         """What the loop has not assigned, as if it had; elements of the border, which are added to ``edges``, of ``edge``."""
         ages = self.ages
@@ -232,15 +240,15 @@ class Maker:
                     at_edge: Access | None = at_edge,
                 ) -> Stmt:
                     around = [Affine.of(n) for n in self.near.names[:depth]]
-                    cell = tuple(c + low for c, low in zip(at, target.lows, strict=True))
+                    cell = tuple(c + low for c, low in zip(at, target.first, strict=True))
                     value = self._value(source, (*around, *cell))
                     if at_edge is not None:
                         value = Load(at_edge, ages.array.dtype)
                     assert value is not None
-                    return Stmt(name, Access(target.array.name, (*at, Affine())), value)
+                    return Stmt(name, target.at(cell, NOW), value)
 
                 moved = every.apply(self._from_low(target))
-                yield self._spanned("load", depth, moved, target.array.shape[:-1], stmt, names)
+                yield self._spanned("load", depth, moved, target.extents, stmt, names)
 
     def _value(self, source: Statement | None, point: Element | None = None) -> Expr | None:
         """What an element of a point is before the loop, if that can be said: a constant or a counter, or what the array has."""
@@ -263,12 +271,12 @@ class Maker:
             return substituted_value(source.stmt.value, at)
         return source.stmt.value if isinstance(source.stmt.value, Const) else None
 
-    def _from_low(self, target: _Register) -> isl.Map:
+    def _from_low(self, target: Registers) -> isl.Map:
         depth, count = self.ages.level + 1, self.ages.cells.count
         space = dims(depth + count)
         to = [
             *space[:depth],
-            *(f"{c} - {low}" for c, low in zip(space[depth:], target.lows, strict=True)),
+            *(f"{c} - {low}" for c, low in zip(space[depth:], target.first, strict=True)),
         ]
         return map_of(f"{{ [{', '.join(space)}] -> [{', '.join(to)}] }}")
 
@@ -325,16 +333,3 @@ def _hull(runs: isl.Set) -> isl.Set:
     whole = isl.Set.universe(runs.get_space())
     whole = whole.lower_bound_val(isl.dim_type.set, 0, low)
     return whole.upper_bound_val(isl.dim_type.set, 0, high)
-
-
-@dataclass(frozen=True, slots=True)
-class _Register:
-    """The registers; cells are counted from the first one that there is."""
-
-    array: Array
-    lows: tuple[int, ...]
-
-    def at(self, cell: Element, age: int, near: Access | None = None) -> Access:
-        """The register of a cell and an age."""
-        indices = (*(c - low for c, low in zip(cell, self.lows, strict=True)), Affine.of(age))
-        return Access(self.array.name, indices, None if near is None else near.span)
