@@ -1,16 +1,19 @@
 """Does a program in which the terms of a sum are in another order add up the same?
 
-The programs are one but for the value of a statement, of which both have the same terms, each with the same sign and as often.
+The programs are one but for the value of a statement, of which both have the same terms, each with the same sign and as often;
+and, where it is an update of an element, but for its place among updates of that element that follow each other.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 
 from dsl.expressions.expr import Const
 from dsl.expressions.float_sums import terms_of
 from dsl.programs.program import Program, Stmt, map_statements
+from dsl.programs.updates_in_line import line_of, put_behind
 from polyhedral.equivalence.refutation import Refutation
 
 
@@ -21,12 +24,19 @@ def check_term_order(before: Program, after: Program, name: str) -> Refutation |
         text = "the statement is another one"
     elif Counter(terms_of(old.value)) != Counter(terms_of(new.value)):
         text = "the terms are other ones"
-    elif _without(before, name) != _without(after, name):
+    elif not any(_without(one, name) == _without(after, name) for one in _placed(before, name)):
         text = "something else has changed"
     else:
         return None
     span = None if old is None else old.span
     return Refutation("W339", f"order of the terms of {name}: {text}", span, ())
+
+
+def _placed(program: Program, name: str) -> Iterator[Program]:
+    """The program, and with an update behind others that follow it."""
+    yield program
+    for count in range(1, len(line_of(program, name)) + 1):
+        yield put_behind(program, name, count)
 
 
 def _statement(program: Program, name: str) -> Stmt | None:

@@ -10,16 +10,21 @@ import pytest
 import weft
 from backends.equivalence import equivalence
 from backends.tolerance import tolerances
+from dse.space.loops.regrouped import critical_last
 from dsl import interp
 from dsl.arrays.inputs import random_inputs
 from dsl.errors.errors import ScheduleError
 from dsl.expressions.expr import loads
 from dsl.expressions.float_sums import summed, terms_of
+from dsl.programs.program import Loop
+from dsl.programs.updates_in_line import line_of
+from dsl.schedules.recurrence_steps import CriticalLast
 from dsl.schedules.schedule import ScheduleBuilder
 from mlir_passes.pipeline import compile_design
 from polyhedral.equivalence.refutation import Refutation
 from polyhedral.equivalence.rewritings import check_rewriting, rewritings
 from polyhedral.schedule import apply
+from polyhedral.scop.scheduled import build
 from polyhedral.transforms.recurrences.critical_last import with_value
 from tests.support.levels import Case, check_levels
 from weft import f32, f64, i32
@@ -48,6 +53,32 @@ def history(x: f32[3, 16], y: f32[3, 16]):
 
 
 @weft.kernel
+def borders(b: f32[3], a: f32[3], x: f32[16], y: f32[16]):
+    for n in range(16):
+        acc: f32 = b[0] * x[n]
+        if n >= 1:
+            acc += b[1] * x[n - 1] - a[0] * y[n - 1]
+        if n >= 3:
+            acc -= a[2] * y[n - 3]
+        if n >= 2:
+            acc += b[2] * x[n - 2] - a[1] * y[n - 2]
+        y[n] = acc
+
+
+@weft.kernel
+def between(a: f32[2], x: f32[16], y: f32[16], z: f32[16]):
+    for n in range(2, 16):
+        acc: f32 = x[n]
+        acc += a[0] * y[n - 1]
+        z[n] = acc
+        acc += a[1] * y[n - 2]
+        y[n] = acc
+    for n in range(2, 16):
+        z[n] += z[n - 1]
+        z[n] += z[n] * x[n]
+
+
+@weft.kernel
 def closed(x: f32[8], y: f32[8], z: i32[8], w: f64[8]):
     for i in range(1, 8):
         y[i] = x[i] + x[i - 1] - 2.0
@@ -68,18 +99,32 @@ def steps() -> ScheduleBuilder:
 SCHEDULES = [
     (biquad, steps().critical_last("S4").pipeline("n")),
     (history, steps().critical_last("S0").carry("y", "n").pipeline("n")),
+    (borders, steps().critical_last("S1").pipeline("n")),
 ]
 
 
 def test_the_nearest_iteration_comes_last() -> None:
     orders = []
-    for (kernel, schedule), name in zip(SCHEDULES, ("S4", "S0"), strict=True):
+    for (kernel, schedule), name in zip(SCHEDULES, ("S4", "S0", "S1"), strict=True):
         stmt = apply(kernel.program, schedule.build()).scop.statement(name).stmt
         orders.append([str(list(loads(term))[-1]) for _, term in terms_of(stmt.value)])
     assert orders == [
         ["x[n]", "x1", "x2", "y2", "y1"],
         ["x[r, n]", "y_carry[3]", "y_carry[2]", "y_carry[1]"],
+        ["x[n - 1]", "acc", "y[n - 1]"],
     ]
+
+
+def test_an_update_comes_behind_those_that_add_what_is_older() -> None:
+    program = apply(borders.program, steps().critical_last("S1").build()).scop.program
+    assert [s.name for s in program.statements()] == ["S0", "S2", "S3", "S1", "S4"]
+    program = apply(program, steps().critical_last("S3").build()).scop.program
+    assert [s.name for s in program.statements()] == ["S0", "S2", "S3", "S1", "S4"]
+    _, found = critical_last(build(borders.program), floats=True)
+    assert [step.stmt for step in found if isinstance(step, CriticalLast)] == ["S1", "S3"]
+    # What is read in between stays: of `between` no update follows another one of the same element.
+    assert line_of(between.program, "S1") == ()
+    assert line_of(between.program, "S4") == ()
 
 
 @pytest.mark.parametrize(("kernel", "schedule"), SCHEDULES)
@@ -122,6 +167,17 @@ def test_other_statements_are_refused(stmt: str, said: str) -> None:
     with pytest.raises(ScheduleError, match=said) as caught:
         apply(closed.program, steps().critical_last(stmt).build())
     assert caught.value.code == "W237"
+
+
+def test_other_places_are_refuted() -> None:
+    (right,) = rewritings(borders.program, steps().critical_last("S1").build())
+    assert check_rewriting(right) is None
+    (loop,) = right.after.body
+    assert isinstance(loop, Loop)
+    nodes = loop.body
+    for other in ((*nodes[1:-1], nodes[0], nodes[-1]), (*nodes[:-2], nodes[-1], nodes[-2])):
+        after = replace(right.after, body=(replace(loop, body=other),))
+        assert isinstance(check_rewriting(replace(right, after=after)), Refutation)
 
 
 def test_other_terms_are_refuted() -> None:

@@ -8,10 +8,11 @@ from dse.space.nests.groups import groups
 from dsl.expressions.types import FloatType
 from dsl.schedules.recurrence_steps import CriticalLast
 from dsl.schedules.steps import Distribute, Fuse, Reassociate, Step
+from polyhedral.dependences.direct import DepKind, array_dependences
 from polyhedral.schedule import tried
 from polyhedral.scop.ranges import constant_interval
 from polyhedral.scop.scheduled import Piece, ScheduledScop
-from polyhedral.scop.scop import reduction_access
+from polyhedral.scop.scop import Statement, reduction_access
 
 
 def reassociated(state: ScheduledScop, floats: bool) -> tuple[ScheduledScop, tuple[Step, ...]]:
@@ -34,12 +35,22 @@ def critical_last(state: ScheduledScop, floats: bool) -> tuple[ScheduledScop, tu
     """
     steps: list[Step] = []
     for statement in state.scop.statements if floats else ():
-        if statement.loops and reduction_access(statement) is None:
+        if statement.loops and not (
+            reduction_access(statement) and _feeds_itself(state, statement)
+        ):
             moved = tried(state, CriticalLast(statement.name))
             if moved is not None:
                 state = moved
                 steps.append(CriticalLast(statement.name))
     return state, tuple(steps)
+
+
+def _feeds_itself(state: ScheduledScop, statement: Statement) -> bool:
+    """Whether a statement adds to what it has left itself, which no other order of its terms makes shorter."""
+    return any(
+        d.kind is DepKind.FLOW and d.source is d.sink is statement
+        for d in array_dependences(state.scop, statement.stmt.target.array)
+    )
 
 
 def distributed(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]:

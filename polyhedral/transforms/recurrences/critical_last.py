@@ -8,6 +8,20 @@ After ``critical_last("S0")``::
 
     out = b0 * x[n] + b1 * x1 - a2 * y2 - a1 * y1         # S0
 
+Before, with borders::
+
+    acc = b0 * x[n]                                       # S0
+    if n >= 1: acc += b1 * x[n - 1] - a1 * y[n - 1]       # S1
+    if n >= 2: acc += b2 * x[n - 2] - a2 * y[n - 2]       # S2
+    y[n] = acc                                            # S3
+
+After ``critical_last("S1")``, which is an update of the element that those behind it update, too::
+
+    acc = b0 * x[n]                                       # S0
+    if n >= 2: acc += b2 * x[n - 2] - a2 * y[n - 2]       # S2
+    if n >= 1: acc = b1 * x[n - 1] + acc - a1 * y[n - 1]  # S1
+    y[n] = acc                                            # S3
+
 From ``y1`` to ``out`` there are a product and one difference now. Terms that come from as far stay in their order. Sums of
 floats are rounded otherwise then, which the step allows as `reassociate` does; sums of integers are for the tool, which
 is free to order them. The order is found from which write each read sees (`polyhedral.legality.nearest`).
@@ -16,10 +30,13 @@ is free to order them. The order is found from which write each read sees (`poly
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 
 from dsl.errors.errors import ScheduleError
+from dsl.expressions.expr import Expr, Load
 from dsl.expressions.float_sums import Terms, summed, terms_of
 from dsl.programs.program import Program, Stmt, map_statements
+from dsl.programs.updates_in_line import line_of, put_behind, same_element
 from dsl.schedules.recurrence_steps import CriticalLast
 from polyhedral.legality.nearest import nearest
 from polyhedral.legality.program import check_program
@@ -43,19 +60,44 @@ def critical_last(state: ScheduledScop, step: CriticalLast) -> ScheduledScop:
             "critical_last comes after steps that change loops",
             "put it in front of all steps that move, cut, annotate or regroup loops",
         )
-    stmt = state.scop.statement(step.stmt).stmt
-    terms = terms_of(stmt.value)
+    terms = terms_of(state.scop.statement(step.stmt).stmt.value)
     if len(terms) < 2:
         raise _refused(step, f"{step.stmt} is no sum of floats")
-    ordered = in_order(state.scop, step.stmt, terms)
-    if ordered == terms:
+    scop = _behind_others(state.scop, step.stmt)
+    ordered = in_order(scop, step.stmt, terms)
+    if ordered != terms:
+        stmt = scop.statement(step.stmt).stmt
+        value = summed(ordered, stmt.value)
+        scop = check_program(with_value(scop.program, replace(stmt, value=value)))
+    if scop is state.scop:
         raise _refused(
             step, f"no term of {step.stmt} comes from a nearer iteration than those behind it"
         )
-    value = summed(ordered, stmt.value)
-    scop = check_program(with_value(state.scop.program, replace(stmt, value=value)))
     free = state.reassociated - {step.stmt}
     return replace(state, scop=scop, pieces=original(scop).pieces, reassociated=free)
+
+
+def _behind_others(scop: Scop, name: str) -> Scop:
+    """The program with an update behind those that follow it of its element, if what these add comes from further away."""
+    mine = _far(scop, name)
+    count = 0
+    for n, other in enumerate(line_of(scop.program, name)):
+        if _far(scop, other) < mine:
+            break
+        if _far(scop, other) > mine:
+            count = n + 1
+    return check_program(put_behind(scop.program, name, count)) if count else scop
+
+
+def _far(scop: Scop, name: str) -> float:
+    """How many iterations ago what an update adds was assigned by what depends on it, at the least."""
+    s = scop.statement(name)
+    added = [term for _, term in terms_of(s.stmt.value) if not _is_own(s.stmt, term)]
+    return min(nearest(scop, s, added)) if s.loops else inf
+
+
+def _is_own(stmt: Stmt, term: Expr) -> bool:
+    return isinstance(term, Load) and same_element(term.access, stmt.target)
 
 
 def _refused(step: CriticalLast, text: str, help_: str | None = None) -> ScheduleError:
