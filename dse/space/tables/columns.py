@@ -23,6 +23,7 @@ from dse.space.nests.nest import Nest, Order
 from dsl.schedules.recurrence_steps import Versions
 from dsl.schedules.steps import Fuse, Reorder, Reverse, Shift, Step
 from polyhedral.schedule import tried
+from polyhedral.scop.execution_order import shared_levels
 from polyhedral.scop.ranges import whole_range
 from polyhedral.scop.scheduled import Piece, ScheduledScop
 
@@ -60,12 +61,12 @@ def _single(order: Order) -> Order:
 
 
 def _rows(state: ScheduledScop) -> Iterator[Piece]:
-    """A statement of each nest of two loops that assigns elements a varying number of columns ahead of what it reads."""
+    """A statement of each nest whose two innermost loops assign elements a varying number of columns ahead of what is read."""
     for group in groups(state):
         first = group.pieces[0]
-        if group.end != 2 or any(len(p.dims) != 2 for p in group.pieces):
+        if group.end < 2 or any(len(p.dims) != group.end for p in group.pieces):
             continue
-        around = whole_range([(first, 0)])
+        around = whole_range([(first, group.end - 2)])
         if around is None or around.extent > ROWS:
             continue
         found = (p for p in group.pieces if meets_itself(group.pieces, _target(p)))
@@ -77,44 +78,54 @@ def _target(piece: Piece) -> str:
 
 
 def _turned(state: ScheduledScop, piece: Piece) -> tuple[ScheduledScop, tuple[Step, ...]] | None:
-    """The program with the inner loop around a statement outermost, if that is legal, maybe with versions."""
-    outer, inner = (f"{piece.name}.{name}" for name in piece.names)
+    """The program with the loop over columns around a statement outside of that over rows, if that is legal; in place, with
+    versions.
+    """
+    outer, inner = (f"{piece.name}.{name}" for name in piece.names[-2:])
     swap = Reorder((inner, outer))
     moved = tried(state, swap)
     if moved is not None:
         return moved, (swap,)
-    steps: tuple[Step, ...] = (Versions(_target(piece), outer),)
-    made = tried(state, *steps)
+    versions = Versions(_target(piece), outer)
+    made = tried(state, versions)
     if made is None:
         return None
     known = {p.name for p in state.pieces}
     new = [p for p in made.pieces if p.name not in known]
-    together = tuple(
-        Fuse((piece.name, p.name), 2)
-        for p in new
-        if _target(p) != _target(piece) and p.place[0] == made.of_statement(piece.name)[0].place[0]
-    )
+    mine = made.of_statement(piece.name)[0]
+    kept = [p.name for p in new if shared_levels(p, mine) == len(mine.dims) - 1]
+    one_nest = tuple(Fuse((piece.name, name), len(mine.dims)) for name in kept)
     for backwards in ((), (Reverse(inner),)):
-        own = (*together, *backwards, swap)
+        own = (*one_nest, *backwards, swap)
         moved = tried(made, *own)
         if moved is None:
             continue
-        steps = (*steps, *own)
-        last = next((p for p in new if _target(p) == _target(piece)), None)
-        return _handed_over(moved, steps, piece.name, last)
+        steps: tuple[Step, ...] = (versions, *own)
+        for other in (p for p in reversed(new) if p.name not in kept):
+            behind = _target(other) == _target(piece)
+            moved, steps = _together(moved, steps, piece.name, other.name, behind)
+        return moved, steps
     return None
 
 
-def _handed_over(
-    state: ScheduledScop, steps: tuple[Step, ...], name: str, last: Piece | None
+def _together(
+    state: ScheduledScop, steps: tuple[Step, ...], name: str, other: str, behind: bool
 ) -> tuple[ScheduledScop, tuple[Step, ...]]:
-    """With what copies the last version into an argument in the same loop over columns, where that is legal."""
+    """With what copies an argument into its first version, or the last version into it, in the same loop over columns, where
+    that is legal.
+    """
     place = state.of_statement(name)[0].place[0]
     mine = whole_range([(p, 0) for p in state.pieces if p.place[0] == place and p.dims])
-    its = None if last is None else whole_range([(last, 0)])
-    if last is None or mine is None or its is None:
-        return state, steps
-    delay = Shift(last.name, f"{last.name}.{last.names[0]}", mine.first - its.first)
-    own = (*((delay,) if delay.amount else ()), Fuse((name, last.name), 1))
-    moved = tried(state, *own)
-    return (state, steps) if moved is None else (moved, (*steps, *own))
+    loop = f"{other}.{state.of_statement(other)[0].names[0]}"
+    for turned in ((), (Reverse(loop),)):
+        at = tried(state, *turned)
+        its = None if at is None else whole_range([(at.of_statement(other)[0], 0)])
+        if mine is None or its is None:
+            continue
+        delay = Shift(other, loop, mine.first - its.first)
+        own = (*turned, *((delay,) if delay.amount else ()))
+        own = (*own, Fuse((name, other) if behind else (other, name), 1))
+        moved = tried(state, *own)
+        if moved is not None:
+            return moved, (*steps, *own)
+    return state, steps
