@@ -8,7 +8,7 @@ from dse.space.space import Space, space_of
 from dse.space.start import start_of
 from dse.strategies.solve import solve
 from dsl.kernels.kernel import Kernel
-from dsl.schedules.recurrence_steps import Scan
+from dsl.schedules.recurrence_steps import Carry, Scan, Versions
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Interface, Locate, Partition, Skew, Step
 from mlir_passes.pipeline import compile_design
@@ -123,6 +123,8 @@ STRUCTURES = [
     (coins, "in registers"),
     (knapsack, "far behind"),
     (knapsack, "in registers"),
+    (coins, "columns, carried, up to"),
+    (knapsack, "columns, carried, up to"),
     (prefix, "sums in blocks of 8"),
     (best_part, "sums in blocks of 8"),
     (curves, "copies for the reads of 4"),
@@ -148,6 +150,18 @@ def test_a_loop_that_runs_behind_is_faster() -> None:
     designs = (*schedules(coins, "distributed")[:1], *schedules(coins, "far behind"))
     before, *after = (weft.estimate(coins, schedule).latency.average for schedule in designs)
     assert min(after) * 2 < before
+
+
+def test_columns_are_outermost_where_rows_need_others_of_varying_distance() -> None:
+    space = space_of(knapsack.program, TOOL)
+    steps = space.variants[named(space, "columns")[0]].steps
+    assert [s.kind for s in steps if isinstance(s, Versions | Carry)] == ["versions", "carry"]
+    assert [space.variants[n].certain for n in named(space, "columns")] == [False, False, True]
+    assert named(space_of(neighbours.program, TOOL), "columns") == []
+    designs = (*schedules(knapsack, "in registers")[:1], *schedules(knapsack, "columns")[-1:])
+    before, after = (weft.estimate(knapsack, schedule).latency.average for schedule in designs)
+    assert 2 * after < before
+    assert after < 2 * 24  # a column a cycle
 
 
 def test_running_sums_are_in_blocks_where_they_are_used() -> None:

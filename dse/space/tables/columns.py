@@ -20,7 +20,7 @@ from dataclasses import replace
 from dse.space.memory.registers import meets_itself
 from dse.space.nests.groups import groups
 from dse.space.nests.nest import Nest, Order
-from dsl.schedules.recurrence_steps import Versions
+from dsl.schedules.recurrence_steps import Carry, Versions
 from dsl.schedules.steps import Fuse, Reorder, Reverse, Shift, Step
 from polyhedral.schedule import tried
 from polyhedral.scop.execution_order import shared_levels
@@ -77,6 +77,13 @@ def _target(piece: Piece) -> str:
     return piece.statement.stmt.target.array
 
 
+def _lengths_vary(state: ScheduledScop, step: Carry) -> bool:
+    """Whether a loop hands an array on in shift registers of several lengths: what is assigned now is an array of its own then."""
+    moved = tried(state, step)
+    before = {a.name for a in state.scop.program.arrays}
+    return moved is not None and len({a.name for a in moved.scop.program.arrays} - before) > 1
+
+
 def _turned(state: ScheduledScop, piece: Piece) -> tuple[ScheduledScop, tuple[Step, ...]] | None:
     """The program with the loop over columns around a statement outside of that over rows, if that is legal; in place, with
     versions.
@@ -85,7 +92,7 @@ def _turned(state: ScheduledScop, piece: Piece) -> tuple[ScheduledScop, tuple[St
     swap = Reorder((inner, outer))
     moved = tried(state, swap)
     if moved is not None:
-        return moved, (swap,)
+        return (moved, (swap,)) if _lengths_vary(moved, Carry(_target(piece), inner)) else None
     versions = Versions(_target(piece), outer)
     made = tried(state, versions)
     if made is None:

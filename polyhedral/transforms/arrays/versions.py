@@ -40,13 +40,19 @@ from dsl.programs.names import unused
 from dsl.programs.program import Array, Loop, Node, Program, Stmt, Storage
 from dsl.programs.scopes import ordered_locals
 from dsl.schedules.recurrence_steps import Versions
-from polyhedral.dependences.direct import writes_seen
-from polyhedral.isl.text import affine_text, dims, map_of, positional, set_of
+from polyhedral.isl.text import affine_text, dims, map_of, positional
 from polyhedral.legality.program import check_program
 from polyhedral.scop.lookup import find_array, find_loop
-from polyhedral.scop.scheduled import Dim, LoopId, Piece, ScheduledScop
-from polyhedral.scop.scop import Scop, Statement, build_scop, same_run
-from polyhedral.transforms.carried.ages import union
+from polyhedral.scop.scheduled import Dim, Piece, ScheduledScop
+from polyhedral.scop.scop import Scop, Statement, build_scop
+from polyhedral.transforms.arrays.updated_in_place import (
+    Updated,
+    box_of,
+    elements_of,
+    read_versions,
+    refused,
+    updated_in,
+)
 from polyhedral.transforms.carried.cells import solved
 from polyhedral.transforms.materialise import (
     Materialised,
@@ -74,157 +80,29 @@ def versions(state: ScheduledScop, step: Versions) -> ScheduledScop:
     _check_state(state, array, step)
     found = materialised(state)
     scop = build_scop(found.program)
-    updated = _updated(scop, found, scop.program.array(array.name), uid, step)
-    program = _Rewriting(scop, found, updated, _read_versions(scop, updated, step), step).program()
+    updated = updated_in(scop, found, scop.program.array(array.name), uid, step)
+    program = _Rewriting(scop, found, updated, read_versions(scop, updated, step), step).program()
     try:
         return over_program(state, found, check_program(program))
     except LanguageError as error:
-        raise _refused(step, f"'{step.array}' can have no versions: {error.message}") from error
-
-
-def _refused(step: Versions, text: str, help_: str | None = None) -> ScheduleError:
-    return ScheduleError("W239", text, span=step.span, help=help_)
+        raise refused(step, f"'{step.array}' can have no versions: {error.message}") from error
 
 
 def _check_state(state: ScheduledScop, array: Array, step: Versions) -> None:
     """W239 unless the array can be replaced."""
     name = array.name
     if array.storage not in (Storage.ARGUMENT, Storage.LOCAL):
-        raise _refused(step, f"'{name}' is not assigned to, or is in memory outside")
+        raise refused(step, f"'{name}' is not assigned to, or is in memory outside")
     if state.dataflow is not None or any(s.array == name for s in state.streams):
         text = "versions comes after dataflow or stream, which count the accesses of each process"
-        raise _refused(step, text, "put it in front of them")
+        raise refused(step, text, "put it in front of them")
     if any(p.array == name for p in state.packs):
         text = f"'{name}' is in words outside"
-        raise _refused(step, text, f'buffer("{name}") makes a copy; make versions of that')
-    asked = (*state.partitions, *state.auto_partitions, *state.reshapes, *state.storage)
-    if any(one.array == name for one in asked):
+        raise refused(step, text, f'buffer("{name}") makes a copy; make versions of that')
+    asked = {p.array for p in state.partitions} | {p.array for p in state.auto_partitions}
+    if name in asked | {r.array for r in state.reshapes} | {s.array for s in state.storage}:
         text = f"another step asks for memories of '{name}' already"
-        raise _refused(step, text, f"put it behind this one, of '{name}_versions'")
-
-
-# ------------------------------------------------------------------------------ what is updated
-
-
-@dataclass(frozen=True, eq=False)
-class _Updated:
-    """An array that a loop updates.
-
-    Attributes:
-        array: it.
-        level: of the loop.
-        nest: the statements in the loop.
-        writers: those that assign.
-        runs: iterations of the loop and of those around.
-        first: the first iteration of the loop.
-        count: how many it has.
-        written: from these to the elements that they assign.
-    """
-
-    array: Array
-    level: int
-    nest: tuple[Statement, ...]
-    writers: tuple[Statement, ...]
-    runs: isl.Set
-    first: int
-    count: int
-    written: isl.Map
-
-    @property
-    def place(self) -> tuple[int, ...]:
-        """Of the loop."""
-        return self.nest[0].place[: self.level + 1]
-
-    def prefix(self, s: Statement) -> isl.Map:
-        """From iterations of a statement to those of the loop and of the loops around."""
-        names = list(positional(s.variables).values())[: self.level + 1]
-        return map_of(f"{{ {s.space} -> [{', '.join(names)}] }}").intersect_domain(s.domain)
-
-
-def _updated(
-    scop: Scop, found: Materialised, array: Array, uid: LoopId, step: Versions
-) -> _Updated:
-    nests: dict[tuple[int, ...], list[Statement]] = {}
-    for s in scop.statements:
-        level = found.pieces[s.name].level(uid)
-        if level is not None:
-            nests.setdefault(s.place[: level + 1], []).append(s)
-    if len(nests) != 1:
-        text = f"'{step.loop}' is {len(nests)} loops: a factor left iterations, or its body is in parts"
-        raise _refused(step, text, "put versions in front of the steps that cut the loop")
-    ((place, nest),) = nests.items()
-    level = len(place) - 1
-    writers = tuple(s for s in nest if s.stmt.target.array == array.name)
-    if not writers:
-        raise _refused(step, f"nothing in '{step.loop}' assigns to '{array.name}'")
-    if any(isinstance(s.stmt.value, Scatter) for s in writers):
-        raise _refused(step, f"which element of '{array.name}' is assigned is data")
-    if array.scope_depth > level:
-        raise _refused(step, f"'{array.name}' belongs to one iteration of '{step.loop}'")
-    if array.scope_depth < level:
-        text = f"'{array.name}' outlives the loops around '{step.loop}'"
-        raise _refused(step, text, "declare it in the loop around, or take the outermost loop")
-    runs = union([_outer(found.pieces[s.name].frame, level + 1) for s in nest])
-    low, high = runs.dim_min_val(level), runs.dim_max_val(level)
-    whole = runs.project_out(isl.dim_type.set, level, 1).insert_dims(isl.dim_type.set, level, 1)
-    whole = whole.lower_bound_val(isl.dim_type.set, level, low)
-    whole = whole.upper_bound_val(isl.dim_type.set, level, high)
-    if not whole.is_subset(runs):
-        raise _refused(step, f"'{step.loop}' does not run from and to the same numbers every time")
-    first, count = low.to_python(), high.sub(low).to_python() + 1
-    none = isl.Map.empty(isl.Map.from_domain_and_range(runs, _box(array)).get_space())
-    found_ = _Updated(array, level, tuple(nest), writers, runs, first, count, none)
-    written = none
-    for s in writers:
-        written = written.union(found_.prefix(s).reverse().apply_range(_elements(scop, s)))
-    return replace(found_, written=written.coalesce())
-
-
-def _outer(points: isl.Set, depth: int) -> isl.Set:
-    """The outermost so many loops of some iterations."""
-    return points.project_out(
-        isl.dim_type.set, depth, points.dim(isl.dim_type.set) - depth
-    ).reset_tuple_id()
-
-
-def _box(array: Array) -> isl.Set:
-    """All elements."""
-    names = dims(len(array.shape), "e")
-    limits = " and ".join(f"0 <= {e} < {n}" for e, n in zip(names, array.shape, strict=True))
-    return set_of(f"{{ [{', '.join(names)}] : {limits or 'true'} }}")
-
-
-def _elements(scop: Scop, s: Statement, access: Access | None = None) -> isl.Map:
-    """From iterations of a statement to the elements that it assigns, or accesses so."""
-    own = access or s.stmt.target
-    scope = scop.program.array(own.array).scope_depth  # loops in front of its subscripts
-    found = scop.access_map(s, own).project_out(isl.dim_type.out, 0, scope)
-    return found.reset_tuple_id(isl.dim_type.out) if found.has_tuple_id(isl.dim_type.out) else found
-
-
-def _read_versions(
-    scop: Scop, updated: _Updated, step: Versions
-) -> Mapping[tuple[str, Access], int]:
-    """For each read in the loop whether it is of the version before (0) or of the new one (1)."""
-    found: dict[tuple[str, Access], int] = {}
-    for s in updated.nest:
-        changed = updated.prefix(s).apply_range(updated.written)
-        for access in dict.fromkeys(a for a in s.reads if a.array == updated.array.name):
-            own = [
-                pairs.intersect(same_run(source, s, updated.level + 1)).range()
-                for source, pairs in writes_seen(scop, s, access)
-                if source in updated.writers
-            ]
-            new = union([s.domain.subtract(s.domain), *own])
-            old = changed.intersect(_elements(scop, s, access)).domain().subtract(new)
-            if any(index.is_data for index in access.indices) and not new.is_empty():
-                text = f"which element of '{access.array}' {s.name} reads is data, maybe one that its iteration has assigned"
-                raise _refused(step, text)
-            if not new.is_empty() and not old.is_empty():
-                text = f"{s.name} reads {access} both as an iteration of '{step.loop}' finds it and as it has changed it"
-                raise _refused(step, text, "cut its loop where that changes")
-            found[s.name, access] = int(not new.is_empty())
-    return found
+        raise refused(step, text, f"put it behind this one, of '{name}_versions'")
 
 
 # ------------------------------------------------------------------------------------ rewriting
@@ -236,7 +114,7 @@ class _Rewriting:
 
     scop: Scop
     found: Materialised
-    updated: _Updated
+    updated: Updated
     reads: Mapping[tuple[str, Access], int]
     step: Versions
 
@@ -248,7 +126,7 @@ class _Rewriting:
         outside = [s for s in self.scop.statements if s not in updated.nest]
         before = [s for s in outside if self._is_before(s)]
         filled = array.storage is Storage.ARGUMENT and not self._assigned(before).is_equal(
-            isl.Map.from_domain_and_range(updated.runs, _box(array))
+            isl.Map.from_domain_and_range(updated.runs, box_of(array))
         )
         spans = [self._placed(s, other) for s in self.scop.statements]
         copied = self._copied(before, filled)
@@ -317,13 +195,13 @@ class _Rewriting:
             names = list(positional(s.variables).values())[: updated.level]
             here = [*names, "i"]
             runs = map_of(f"{{ {s.space} -> [{', '.join(here)}] }}").intersect_domain(s.domain)
-            found = found.union(runs.reverse().apply_range(_elements(self.scop, s)))
+            found = found.union(runs.reverse().apply_range(elements_of(self.scop, s)))
         return found.intersect_domain(updated.runs).coalesce()
 
     def _copied(self, before: list[Statement], filled: bool) -> isl.Map:
         """From iterations of the loop to the elements with a value that they do not assign."""
         updated = self.updated
-        every = isl.Map.from_domain_and_range(updated.runs, _box(updated.array))
+        every = isl.Map.from_domain_and_range(updated.runs, box_of(updated.array))
         if filled:
             return every.subtract(updated.written).coalesce()
         own = dims(updated.level + 1)
