@@ -1,6 +1,6 @@
 """Updates of one element that follow each other, ``t += a`` then ``if c: t += b``: in which order they stand is rounding alone.
 
-An update adds terms to an element, or subtracts them, and reads nothing else of its array. It may stand under a condition of
+An update adds terms to an element, or subtracts them, and reads of its array nothing else but elements a constant number away. It may stand under a condition of
 its own. Both the step that puts one behind others and what proves that it may ask here.
 """
 
@@ -30,7 +30,9 @@ def _adds_to(stmt: Stmt) -> bool:
     terms = terms_of(stmt.value)
     own = [plus for plus, t in terms if isinstance(t, Load) and same_element(t.access, stmt.target)]
     reads = [a for a in loads(stmt.value) if a.array == stmt.target.array]
-    return len(terms) > 1 and own == [True] and len(reads) == 1
+    others = [a for a in reads if not same_element(a, stmt.target)]
+    is_alone = len(reads) == len(others) + 1 and all(_is_apart(a, stmt.target) for a in others)
+    return len(terms) > 1 and own == [True] and is_alone
 
 
 def in_line(nodes: Sequence[Node], k: int) -> int:
@@ -92,6 +94,14 @@ def _bodies(nodes: tuple[Node, ...]) -> list[tuple[Node, ...]]:
             case _:
                 pass
     return found
+
+
+def _is_apart(a: Access, b: Access) -> bool:
+    """Whether two accesses of one iteration are of different elements, as their subscripts show."""
+    gaps = [
+        x - y for x, y in zip(a.indices, b.indices, strict=True) if not (x.is_data or y.is_data)
+    ]
+    return any(gap.is_const and gap.const != 0 for gap in gaps)
 
 
 def same_element(a: Access, b: Access) -> bool:
