@@ -16,8 +16,8 @@ class Variant:
 
     ``program`` is the kernel with what the steps add to it, ``made`` are partitions that they bring with them.
     All nests run at the same time where they are ``beside`` one another, as processes with FIFOs between them.
-    ``overlaps`` are the loops whose iterations overlap. Of what is ``certain`` no copies wait for one another, which is
-    where estimates of other structures are far too low.
+    ``overlaps`` are the loops whose iterations overlap. Of what is ``certain`` no copies wait for one another, or but for
+    registers of their own, which is where estimates of other structures are far too low.
     """
 
     name: str

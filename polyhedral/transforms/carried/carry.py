@@ -20,8 +20,9 @@ After ``carry("L", "t")``, where nothing else reads the table::
         L_carry[i, 0] = max(L_carry[i - 1, 1], L_carry[i, 1]) + ...                     # S1
     out[0] = L_carry[64, 0]                                                             # S2
 
-The registers are all separate and shift at once. A read that finds values of different ages (`polyhedral.transforms.carried.ages`)
-stays one of the array, into which what is assigned is stored then (``keep_L``); so it is for arguments. What
+The registers are all separate and shift at once. Where loops inside say the age, as for ``K[i + 1, c] = max(K[i, c], K[i, c - i - 1] + v[i])``
+along ``c``, each cell has as many as it needs, ``K_carry[i, 0 .. i]``, and what is assigned now is in ``K_now[i]``. A read that finds
+values of other ages (`polyhedral.transforms.carried.ages`) stays one of the array, into which what is assigned is stored then (``keep_L``); so it is for arguments. What
 is read and was assigned before the loop is brought in as it would have been assigned in the loop; constants and
 counters are not read from the array for that. The loop starts earlier where that is needed.
 
