@@ -9,7 +9,7 @@ multiples of ``c``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import product
 from math import gcd, lcm, prod
@@ -41,6 +41,34 @@ def widest(index: Affine, copies: Mapping[str, int], gone: Set[str], extent: int
     # nearly all of them, the rest has banks too: registers, instead of memories of one or two elements.
     span = _span(index, copies)
     return extent if span >= _NEARLY * extent else span
+
+
+def apart(indices: Sequence[Affine], copies: Mapping[str, int], gone: Set[str], extent: int) -> int:
+    """The fewest banks in which what several subscripts touch at once is all apart, each bank known in every copy; 1 where
+    there are none: channels of a pixel, `x[i, 0] + x[i, 1]`, or the parts of numbers one after the other, `x[2 * i + 1]`.
+
+    Args:
+        indices: of one dimension, without floors and data.
+        copies: of each loop, by its variable.
+        gone: loops of which nothing is left to run.
+        extent: of the dimension.
+    """
+    places: set[int] = set()
+    moves = 0
+    for index in set(indices):
+        if not index.is_linear or index.is_data:
+            return 1
+        left = index.variables() - gone
+        moves = gcd(moves, *(m for v in left for m in _moves(index, v, copies.get(v, 1))))
+        steps = [range(0, c * copies.get(str(v), 1), c) for v, c in index.terms]
+        if prod(map(len, steps)) > MAX_BANKS:
+            return 1
+        places |= {index.const + sum(point) for point in product(*steps)}
+    most = min(extent, MAX_BANKS)
+    for factor in range(len(places), most + 1):
+        if moves % factor == 0 and len({p % factor for p in places}) == len(places):
+            return extent if factor >= _NEARLY * extent and not moves else factor
+    return 1
 
 
 def _moves(index: Affine, name: str, by: int) -> list[int]:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dse.space.nests.look_ups import FAR, is_anywhere, registers
 from dse.space.nests.nest import Order, Use, Vector
 from dsl.expressions.affine import Affine, Atom
-from polyhedral.banks.wanted import common, widest
+from polyhedral.banks.wanted import apart, common, widest
 
 _MANY = 128  # copies whose accesses are looked at one by one
 _FEW = 6  # of each loop, where there are more
@@ -199,6 +199,26 @@ def _wanted(uses: Sequence[Use], copies: Mapping[str, int], gone: frozenset[str]
     for use in uses:
         for d, n in enumerate(shape):
             found[d] = common(found[d], _widest(use.indices[d], copies, gone, n), n)
+    return _apart(uses, copies, gone, found) if len(uses) > 1 else found
+
+
+def _apart(
+    uses: Sequence[Use], copies: Mapping[str, int], gone: frozenset[str], found: list[int]
+) -> list[int]:
+    """The factors, and others in the dimensions in which different accesses are apart in any iteration, where these
+    would wait for each other at a port. Each access by itself asks for nothing there.
+    """
+    interval = 0
+    for d, extent in enumerate(uses[0].shape):
+        indices = list({use.indices[d]: None for use in uses})
+        if len(indices) == 1 or any(map(is_anywhere, indices)):
+            continue
+        factor = apart(indices, copies, gone, extent)
+        if factor > found[d]:
+            interval = interval or _interval_of(uses, copies, found)
+            others = [factor if k == d else f for k, f in enumerate(found)]
+            if interval > 1 and (fewer := _interval_of(uses, copies, others)) < interval:
+                found, interval = others, fewer
     return found
 
 
