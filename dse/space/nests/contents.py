@@ -206,23 +206,27 @@ def carry_of(found: Carried, delays: Mapping[str, Delays], trees: bool, leaves: 
 
 
 def operations_of(
-    statement: Statement,
+    statements: Sequence[Statement],
     tool: Personality,
-    written: set[str],
-    every: frozenset[str],
+    loops: Sequence[frozenset[str]],
+    inside: Sequence[Inside],
     logic: float = 0.0,
-    inside: Inside = EVERYWHERE,
 ) -> Iterator[Operation]:
-    """The operators that take DSP slices, or else LUTs, of which ``logic`` count as a slice.
+    """The operators of a nest that take DSP slices, or else LUTs, of which ``logic`` count as a slice.
 
-    What is loaded of ``written`` moves with ``every`` loop. ``inside`` are the loops further in.
+    Args:
+        statements: of the nest, in their order.
+        tool: whose operators they are.
+        loops: of each statement.
+        inside: of each those inside the band.
+        logic: LUTs; 0 where they are not planned with.
     """
-    for operator, loops in _operators(statement, tool, written, every):
-        share = inside.share_of(loops)
+    for n, operator, mine in _once(statements, tool, loops):
+        share = inside[n].share_of(mine)
         if operator.dsp:
-            yield Operation(operator.core, operator.dsp, loops, _shared_from(operator, tool), share)
+            yield Operation(operator.core, operator.dsp, mine, _shared_from(operator, tool), share)
         elif logic and operator.lut and not operator.registered:
-            yield Operation(operator.core, operator.lut / logic, loops, inf, share)
+            yield Operation(operator.core, operator.lut / logic, mine, inf, share)
 
 
 def fabric_of(
@@ -231,7 +235,7 @@ def fabric_of(
     loops: Sequence[frozenset[str]],
     inside: Sequence[Inside],
 ) -> Iterator[Fabric]:
-    """What the operators of a nest take of the fabric: what computes the same of the same values is there once.
+    """What the operators of a nest take of the fabric, and what chooses between what is accumulated and what was there.
 
     Args:
         statements: of the nest, in their order.
@@ -239,10 +243,29 @@ def fabric_of(
         loops: of each statement.
         inside: of each those inside the band.
     """
+    for n, operator, mine in _once(statements, tool, loops):
+        if operator.lut:
+            share = inside[n].share_of(mine)
+            yield Fabric(operator.core, operator.lut, mine, operator.shared, share=share)
+    for statement, every, inner in zip(statements, loops, inside, strict=True):
+        target, *loaded = accesses_in(statement)
+        if statement.ops and target in loaded:
+            result = statement.ops[-1]
+            chosen = tool.operator("select", result.type, result.width)
+            share = inner.share_of(every)
+            yield Fabric(chosen.core, chosen.lut, every, shared=False, guard=True, share=share)
+
+
+def _once(
+    statements: Sequence[Statement], tool: Personality, loops: Sequence[frozenset[str]]
+) -> Iterator[tuple[int, Operator, frozenset[str]]]:
+    """The operators of a nest, each with the number of its statement and the loops that it changes with: what computes
+    the same of the same values is there once. What is loaded of an array that the nest writes moves with all loops.
+    """
     written = {s.target.memory for s in statements}
     stores: Counter[str] = Counter()
     known: set[object] = set()
-    for statement, every, inner in zip(statements, loops, inside, strict=True):
+    for n, (statement, every) in enumerate(zip(statements, loops, strict=True)):
         operators = iter(tuple(_operators(statement, tool, written, every)))
         values: list[object] = []
         for op in statement.ops:
@@ -253,17 +276,10 @@ def fabric_of(
             if not op.computes:
                 continue
             operator, mine = next(operators)
-            if operator.lut and value not in known:
-                share = inner.share_of(mine)
-                yield Fabric(operator.core, operator.lut, mine, operator.shared, share=share)
+            if value not in known:
+                yield n, operator, mine
             known.add(value)
         stores[statement.target.memory] += 1
-        target, *loaded = accesses_in(statement)
-        if statement.ops and target in loaded:
-            result = statement.ops[-1]
-            chosen = tool.operator("select", result.type, result.width)
-            share = inner.share_of(every)
-            yield Fabric(chosen.core, chosen.lut, every, shared=False, guard=True, share=share)
 
 
 def _operators(

@@ -236,14 +236,10 @@ def _order(
     band = _Band(state, group, levels, delays, sums.reassociates, sums.order == "leaf")
     loops = tuple(band.loop(k, dependences) for k in range(level, end))
     loops += tuple(band.inner(dependences))
-    written = {s.target.memory for s in statements}
-    pairs = list(zip(group, statements, strict=True))
-    uses = uses_of(state, pairs, context.tool, context.placed)
-    operations: list[Operation] = []
+    uses = uses_of(state, list(zip(group, statements, strict=True)), context.tool, context.placed)
     inside = inside_of(group, end)
-    for (piece, s), inner in zip(pairs, inside, strict=True):
-        every = frozenset(piece.names)
-        operations += operations_of(s, context.tool, written, every, context.logic, inner)
+    around = [frozenset(piece.names) for piece in group]
+    operations = tuple(operations_of(statements, context.tool, around, inside, context.logic))
     wholes = [d.whole for d in delays.values()]
     told_apart = not _asked(group) and any(
         x.guarded and x.extent is not None for x in loops[: end - level]
@@ -253,13 +249,11 @@ def _order(
         steps,
         loops,
         uses,
-        tuple(operations),
+        operations,
         depth,
         guards=not band.private,
         inside=_inside(loops, uses, operations),
-        fabric=tuple(
-            fabric_of(statements, context.tool, [frozenset(p.names) for p in group], inside)
-        ),
+        fabric=tuple(fabric_of(statements, context.tool, around, inside)),
         cases=cases_of(state, names, levels) if told_apart else (),
     )
 
