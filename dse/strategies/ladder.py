@@ -19,8 +19,9 @@ _MULTIPLY_ADD = 5  # DSP of a multiplication and an addition of f32
 SHARING = 4096
 """Copies that share units, and cycles from one iteration to the next, at most: the tool has to schedule
 them all."""
+_LONGER = 2  # times the interval: with half of the copies it is as it was
 _SHOWN = 12  # vectors of so many copies
-_TIMES = (1.25, 1.6, 2.0, 3.0)  # the interval, at which units are fewer
+_TIMES = (1.1, 1.25, 1.4, 1.6, 2.0, 3.0)  # the interval, at which units are fewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +81,9 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
         copies = int(budget / each) + 1 if each else copies
         copies = max(copies, min(MAX_BANKS, copies * order.waits))
     every = map(rung, fewest(nest, number, max(1, copies)))
-    found = [r for r in every if r.cost.dsp <= max(budget, least.dsp)]
-    if order.inside > 1:
+    most = max(budget, least.dsp)
+    found = [r for r in (_within(nest, each, most) for each in every) if r is not None]
+    if nest.may_ask(order):
         found = [_asking(nest, r, budget) for r in found]
     if not least.dsp:
         found = [replace(r, fills=True) if r.cost.copies > modest else r for r in found]
@@ -91,11 +93,26 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
     return tuple(sorted(found, key=attrgetter("key")))
 
 
+def _within(nest: Nest, rung: Rung, budget: float) -> Rung | None:
+    """The rung; where it has too many units and waits for itself anyway, with the least interval at which they fit. None
+    where they do not. Of copies that do not wait, fewer are as fast.
+    """
+    if rung.cost.dsp <= budget:
+        return rung
+    order = nest.orders[rung.order]
+    if rung.cost.interval == 1 or not nest.may_ask(order):
+        return None
+    asked = sharing_interval(nest, order, rung.vector, rung.cost.interval, int(budget))
+    if asked is None or asked > _LONGER * rung.cost.interval:
+        return None
+    return replace(rung, cost=cost(nest, order, rung.vector, asked=asked), asked=asked)
+
+
 def _asking(nest: Nest, rung: Rung, budget: int) -> Rung:
     """The rung with the interval asked for at which its units fit the budget, where it is estimated to have a longer one
     anyway: a schedule that turns out to have none would take more units than there are.
     """
-    if rung.cost.interval == 1:
+    if rung.cost.interval == 1 or rung.asked > 1:
         return rung
     least = sharing_interval(nest, nest.orders[rung.order], rung.vector, 1, budget)
     waits = least is not None and 1 < least <= rung.cost.interval

@@ -51,7 +51,7 @@ def sampled_point(trial: Pick, space: Space, *, shared: bool = False) -> Point:
             for loop in nest.orders[order].loops
         )
         interval = 1
-        if shared and nest.shares_units(nest.orders[order]):
+        if shared and nest.may_ask(nest.orders[order]):
             interval = trial.suggest_int(f"{name}.{order}{INTERVAL}", 1, SHARING, log=True)
         choices.append(Choice(order, vector, interval))
     return Point(number, tuple(choices))

@@ -350,6 +350,12 @@ class Nest:
         """
         return order.inside > 1 or self.waits
 
+    def may_ask(self, order: Order) -> bool:
+        """Whether intervals above 1 are worth asking for: where copies share units, and where iterations wait for each
+        other anyway.
+        """
+        return self.shares_units(order) or any(loop.carries for loop in order.loops)
+
     @property
     def waits(self) -> bool:
         """Whether every order carries sums, which are trees, in its innermost loop, and nothing else."""
