@@ -219,9 +219,9 @@ class ScheduleBuilder(PragmaMethods):
         return self._add(steps.Shift, stmt, loop, amount)
 
     @step_method
-    def fuse(self, stmts: typing.Sequence[str], depth: int) -> ScheduleBuilder:
+    def fuse(self, stmts: typing.Sequence[str], depth: int, last: bool = False) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Fuse`."""
-        return self._add(steps.Fuse, stmts, depth)
+        return self._add(steps.Fuse, stmts, depth, last)
 
     @step_method
     def distribute(self, stmts: typing.Sequence[str], depth: int = 0) -> ScheduleBuilder:

@@ -117,12 +117,15 @@ class Shift(Step):
 
 @dataclass(frozen=True, slots=True)
 class Fuse(Step):
-    """Let the nests of the statements share their outermost ``depth`` loops (POM's ``after``)."""
+    """Let the nests of the statements share their outermost ``depth`` loops (POM's ``after``), where the first of them
+    stands, or with ``last`` where the last one does.
+    """
 
     kind = "fuse"
     other_names = ("compute_at", "merge")
     stmts: tuple[str, ...]
     depth: int
+    last: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 import weft
+from dsl.errors.errors import ScheduleError
 from dsl.schedules.schedule import ScheduleBuilder
 from dsl.schedules.steps import STEPS
 from polyhedral.transforms.registry import TRANSFORMS
@@ -129,6 +132,21 @@ def test_fuse_and_distribute_undo_each_other() -> None:
     assert fused == ("i: 0 .. 8\n  j: 0 .. 10\n    S0(i, j)\n    k: 0 .. 6\n      S1(i, j, k)")
     apart = nest(gemm.program, steps().fuse(["S0", "S1"], 2).distribute(["S1"]))
     assert apart == nest(gemm.program)
+
+
+def test_fuse_where_the_last_one_stands() -> None:
+    @weft.kernel
+    def sum_of_products(x: f32[8], t: f32[8], y: f32[1]):
+        for i in range(8):
+            t[i] = x[i] * x[i]
+        y[0] = 0.0
+        for j in range(8):
+            y[0] += t[j]
+
+    text = nest(sum_of_products.program, steps().fuse(["S0", "S2"], 1, last=True))
+    assert text == "S1()\nj: 0 .. 8\n  S0(j)\n  S2(j)"
+    with pytest.raises(ScheduleError, match="S1 -> S2 through y"):
+        nest(sum_of_products.program, steps().fuse(["S0", "S2"], 1))
 
 
 def test_distribute_keeps_outer_loops_shared() -> None:

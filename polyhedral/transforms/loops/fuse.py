@@ -14,7 +14,8 @@ After ``fuse(["S0", "S1"], 1)``::
       S1(i)
 
 The nests move to the place of the first statement named, in the order named; the shared loops
-take its loops' names.
+take its loops' names. With ``last`` they move to the place of the last one: what sets it up, such as a sum that is set
+to zero between the two nests, may stay where it is.
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ def fuse(state: ScheduledScop, step: Fuse) -> ScheduledScop:
     """Fuse the nests of the statements; see the module."""
     if len(step.stmts) < 2 or len(set(step.stmts)) < len(step.stmts):
         raise ScheduleError("W210", "fuse needs two or more different statements", span=step.span)
-    for name in step.stmts[1:]:
-        state = _join(state, _only(state, step.stmts[0], step), _only(state, name, step), step)
+    base, *others = reversed(step.stmts) if step.last else step.stmts
+    for name in others:
+        state = _join(state, _only(state, base, step), _only(state, name, step), step)
     return state
 
 
@@ -58,7 +60,7 @@ def _only(state: ScheduledScop, name: str, step: Fuse) -> Piece:
 
 
 def _join(state: ScheduledScop, base: Piece, other: Piece, step: Fuse) -> ScheduledScop:
-    """Move the nest of ``other`` into the loops of ``base``, behind what is there."""
+    """Move the nest of ``other`` into the loops of ``base``, behind what is there, or in front of it."""
     shared = shared_levels(base, other)
     if shared >= step.depth:
         return state
@@ -66,7 +68,7 @@ def _join(state: ScheduledScop, base: Piece, other: Piece, step: Fuse) -> Schedu
     placed: list[tuple[Piece, Place]] = []
     for piece in state.pieces:
         if piece.place[: shared + 1] != nest:
-            at = (0, *piece.place[step.depth : step.depth + 1])
+            at = (int(step.last), *piece.place[step.depth : step.depth + 1])
             inside = piece.place[: step.depth] == base.place[: step.depth]
             deep = len(piece.place) > step.depth
             placed.append((piece, _at(piece, step.depth, at) if inside and deep else piece.place))
@@ -78,8 +80,8 @@ def _join(state: ScheduledScop, base: Piece, other: Piece, step: Fuse) -> Schedu
                 span=step.span,
                 help=f'distribute(["{other.name}"], depth={shared}) first',
             )
-        behind = (1, piece.place[step.depth])
-        place: Place = (*base.place[: step.depth], behind, *piece.place[step.depth + 1 :])
+        beside = (int(not step.last), piece.place[step.depth])
+        place: Place = (*base.place[: step.depth], beside, *piece.place[step.depth + 1 :])
         placed.append((_adopted(piece, base, step), place))
     return state.with_places(placed)
 
