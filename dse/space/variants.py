@@ -101,13 +101,12 @@ def _variants(
     rectangles = partial(in_rectangles, counts=context.counts)
     spread = [partial_sums(state, plain[0].nests, n) for n in WANTED if several]
     for sums in dict.fromkeys(sums for sums in spread if sums):
-        structures.append(accumulated(state, free, sums))
+        one_pass = beside(state, free, sums) if len(sums) == 1 else None
+        structures.append(one_pass or accumulated(state, free, sums))
         plain.append(_variant(*structures[-1], context))
         if len(sums) > 1:
             structures.append(together(*structures[-1]))
             plain.append(_variant(*structures[-1], context))
-        elif (one_pass := beside(state, free, sums)) is not None:
-            plain.append(_variant(*one_pass, context))
     if several:
         outer += _side_by_side(state, free, rectangles, context)
         outer += [_chained(state, free, most, context) for most in volumes(state)[-1:]]

@@ -13,6 +13,7 @@ from dse.bounds.bounds import MAX_BANKS
 from dse.evaluators.base import Limits, Request, Result, Status, judged
 from dse.evaluators.model import ModelEvaluator, personality_for
 from dse.run.folder.codec import point_from_json, point_to_json
+from dse.space.costs.cost import cost
 from dse.space.memory.banks import interval_with
 from dse.space.memory.partitions import solved as solved_banks
 from dse.space.space import Point, Space, space_of
@@ -133,7 +134,7 @@ def test_several_sums_of_one_pass_are_one_pipeline_too():
             assert verify(extremes.program, schedule, cxx=False).ok
             result = ModelEvaluator().evaluate(Request(extremes.program, schedule, OTHER, 10.0))
             assert result.latency is not None
-            many = "64" in variant.name
+            many = any(count in variant.name for count in ("64", "128", "512"))
             best[many] = min(result.latency, best.get(many, float("inf")))
     assert best[True] < 0.6 * best[False]
 
@@ -222,10 +223,10 @@ def test_banks_have_the_cycles_of_the_interval_asked_for():
     assert 1 < interval_with(*part, "A", factors) <= 32
 
 
-def test_a_free_order_leaves_nothing_to_share():
+def test_a_free_order_shares_where_copies_wait_anyway():
     kernel = load_kernels(EXAMPLES / "gemm.py")["gemm"].at("mini").program
     for variant in space_of(kernel, TOOL, reassociate=True).variants:
         for nest in variant.nests:
             for number, order in enumerate(nest.orders):
-                if order.inside == 1:  # nothing is unrolled anyway
-                    assert all(rung.asked == 1 for rung in ladder(nest, number, 220))
+                for rung in ladder(nest, number, 220) if order.inside == 1 else ():
+                    assert rung.asked == 1 or cost(nest, order, rung.vector).interval > 1

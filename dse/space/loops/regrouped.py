@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 
-from dse.space.nests.groups import groups
+from dse.space.nests.groups import Group, groups
 from dsl.expressions.types import FloatType
 from dsl.schedules.recurrence_steps import CriticalLast
 from dsl.schedules.steps import Distribute, Fuse, Reassociate, Step
@@ -75,17 +75,39 @@ def merged(
     current = groups(state)
     k = 0
     while k + 1 < len(current):
-        a, b = current[k].pieces[0], current[k + 1].pieces[0]
-        moved = None
-        if _alike(a, b) and alone.isdisjoint((*current[k].names, *current[k + 1].names)):
-            moved = tried(state, step := Fuse((a.name, b.name), len(a.dims)))
-        if moved is None:
+        joined = None
+        if alone.isdisjoint(current[k + 1].names):
+            joined = _with_one_before(state, current[: k + 2], alone)
+        if joined is None:
             k += 1
             continue
-        state = moved
+        state, step = joined
         steps.append(step)
         current = groups(state)
     return state, tuple(steps)
+
+
+def _with_one_before(
+    state: ScheduledScop, nests: Sequence[Group], alone: Set[str]
+) -> tuple[ScheduledScop, Step] | None:
+    """The last of these nests in one with the nearest that has the same loops, if that is legal: what stands between
+    them, such as a sum that is set to zero, keeps its place.
+    """
+    *before, last = nests
+    end = last.pieces[0]
+    for n, other in enumerate(reversed(before)):
+        start = other.pieces[0]
+        if not _alike(start, end):
+            continue
+        if not alone.isdisjoint(other.names):
+            return None
+        for there in (False, True) if n else (False,):
+            step = Fuse((start.name, end.name), len(start.dims), there)
+            moved = tried(state, step)
+            if moved is not None:
+                return moved, step
+        return None
+    return None
 
 
 def _alike(a: Piece, b: Piece) -> bool:

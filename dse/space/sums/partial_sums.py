@@ -52,6 +52,7 @@ WANTED = (
     Wanted(levels=1),
     Wanted(levels=5),
     Wanted(count=64),
+    Wanted(count=128),
     Wanted(count=512),
     Wanted(whole=True),
 )
