@@ -19,6 +19,7 @@ _MULTIPLY_ADD = 5  # DSP of a multiplication and an addition of f32
 SHARING = 4096
 """Copies that share units, and cycles from one iteration to the next, at most: the tool has to schedule
 them all."""
+_LONGEST = 16  # where what is shared is no tree of sums
 _LONGER = 2  # times the interval: with half of the copies it is as it was
 _SHOWN = 12  # vectors of so many copies
 _TIMES = (1.1, 1.25, 1.4, 1.6, 2.0, 3.0)  # the interval, at which units are fewer
@@ -83,14 +84,18 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
     every = map(rung, fewest(nest, number, max(1, copies)))
     most = max(budget, least.dsp)
     found = [r for r in (_within(nest, each, most) for each in every) if r is not None]
-    if nest.may_ask(order):
-        found = [_asking(nest, r, budget) for r in found]
+    found = [_asking(nest, r, budget) for r in found]
     if not least.dsp:
         found = [replace(r, fills=True) if r.cost.copies > modest else r for r in found]
     if least.dsp and not order.skewed and nest.shares_units(order):
         fits = (r.cost.cycles for r in found if r.cost.dsp <= budget)
         found += _sharing(nest, number, budget, copies, min(fits, default=inf))
     return tuple(sorted(found, key=attrgetter("key")))
+
+
+def longest(nest: Nest, order: Order) -> int:
+    """Cycles from one iteration to the next that may be asked for, at most."""
+    return SHARING if nest.shares_units(order) else _LONGEST if nest.may_ask(order) else 1
 
 
 def _within(nest: Nest, rung: Rung, budget: float) -> Rung | None:
@@ -100,10 +105,10 @@ def _within(nest: Nest, rung: Rung, budget: float) -> Rung | None:
     if rung.cost.dsp <= budget:
         return rung
     order = nest.orders[rung.order]
-    if rung.cost.interval == 1 or not nest.may_ask(order):
+    if rung.cost.interval == 1:
         return None
     asked = sharing_interval(nest, order, rung.vector, rung.cost.interval, int(budget))
-    if asked is None or asked > _LONGER * rung.cost.interval:
+    if asked is None or asked > min(longest(nest, order), _LONGER * rung.cost.interval):
         return None
     return replace(rung, cost=cost(nest, order, rung.vector, asked=asked), asked=asked)
 
@@ -114,8 +119,9 @@ def _asking(nest: Nest, rung: Rung, budget: int) -> Rung:
     """
     if rung.cost.interval == 1 or rung.asked > 1:
         return rung
-    least = sharing_interval(nest, nest.orders[rung.order], rung.vector, 1, budget)
-    waits = least is not None and 1 < least <= rung.cost.interval
+    order = nest.orders[rung.order]
+    least = sharing_interval(nest, order, rung.vector, 1, budget)
+    waits = least is not None and 1 < least <= min(longest(nest, order), rung.cost.interval)
     return replace(rung, asked=least or 1) if waits else rung
 
 

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from dse.space.nests.nest import Order, Vector
 from dse.space.space import Choice, Point, Space
-from dse.strategies.ladder import SHARING, vectors
+from dse.strategies.ladder import SHARING, longest, vectors
 from dse.strategies.solve import Solution, solve
 
 INTERVAL = ":ii"
@@ -51,8 +51,8 @@ def sampled_point(trial: Pick, space: Space, *, shared: bool = False) -> Point:
             for loop in nest.orders[order].loops
         )
         interval = 1
-        if shared and nest.may_ask(nest.orders[order]):
-            interval = trial.suggest_int(f"{name}.{order}{INTERVAL}", 1, SHARING, log=True)
+        if shared and (most := longest(nest, nest.orders[order])) > 1:
+            interval = trial.suggest_int(f"{name}.{order}{INTERVAL}", 1, most, log=True)
         choices.append(Choice(order, vector, interval))
     return Point(number, tuple(choices))
 
