@@ -1,7 +1,7 @@
 """Arrays that provably carry no dependence in a pipelined loop, where a tool may not see it.
 
-Only arrays that the loop both reads and writes through different subscripts are of interest; the
-rest is plain to any tool. A tool may flatten the perfect nest above a pipelined loop into it, so
+Only arrays that the loop both reads and writes through different subscripts are of interest, also where each of these is
+both read and written, as where two elements are swapped; the rest is plain to any tool. A tool may flatten the perfect nest above a pipelined loop into it, so
 none of those loops may carry a dependence either.
 """
 
@@ -76,7 +76,7 @@ def _candidates(state: ScheduledScop, pieces: tuple[Piece, ...]) -> list[str]:
         targets = {a.indices for a in written if a.array == array.name}
         sources = {a.indices for a in read if a.array == array.name}
         apart = array.scope_depth == 0 and array.name not in in_words
-        if targets and sources - targets and apart:
+        if targets and sources and len(targets | sources) > 1 and apart:
             found.append(array.name)
     return found
 

@@ -108,3 +108,31 @@ def test_what_isl_is_given_is_bounded() -> None:
         build_nest([*state.pieces], Style.EXACT, operations=100)
     # The context is as before: the same nest without a bound.
     assert build_nest([*state.pieces], Style.EXACT).times == [0, 1, None]
+
+
+@weft.kernel
+def swaps(A: i32[12, 12]):
+    for i in range(12):
+        for j in range(i + 1, 12):
+            t: i32 = A[i, j]
+            A[i, j] = A[j, i]
+            A[j, i] = t
+
+
+@weft.kernel
+def chained_swaps(x: i32[12]):
+    for i in range(11):
+        t: i32 = x[i]
+        x[i] = x[i + 1]
+        x[i + 1] = t
+
+
+@pytest.mark.parametrize(
+    ("kernel", "loop", "apart"), [(swaps, "j", True), (chained_swaps, "i", False)]
+)
+def test_iterations_that_swap_are_independent_where_each_has_elements_of_its_own(
+    kernel: weft.Kernel, loop: str, apart: bool
+) -> None:
+    """Of what is swapped each subscript is both read and written."""
+    tree = loop_tree(apply(kernel.program, ScheduleBuilder().pipeline(loop).build()))
+    assert [array for array, _ in tree.independent] == (["A"] if apart else [])
