@@ -118,7 +118,7 @@ def nest_of(scope: Scope, chain: Sequence[Loop], env: Mapping[str, Affine]) -> N
     copies = chain[-1].factor
     trips = {loop.iv: max(1, loop.trips.maximum) for loop in chain}
     trips[chain[-1].iv] = ceil(trips[chain[-1].iv] / copies)
-    return Nest(trips, scope.loops, env, copies)
+    return Nest(trips, scope.loops, env, copies, frozenset(chain[-1].independent))
 
 
 def innermost(loop: Loop) -> bool:

@@ -33,12 +33,14 @@ class Nest:
         loops: every loop of the design by its variable.
         env: variables around the pipeline in terms of counters.
         copies: of the innermost loop's body in an iteration.
+        independent: arrays of which the tool is told that iterations do not depend on each other through them.
     """
 
     trips: Mapping[str, int]
     loops: Mapping[str, Loop] = field(default_factory=dict)
     env: Mapping[str, Affine] = field(default_factory=dict)
     copies: int = 1
+    independent: frozenset[str] = frozenset()
     _found: dict[tuple[object, ...], int | None] = field(default_factory=dict)
 
     @property
@@ -164,7 +166,7 @@ def carried_distance(
     apart.
     """
     s, t = table.shape(stored), table.shape(loaded)
-    if s.memory != t.memory:
+    if s.memory != t.memory or table.memory(stored).name in nest.independent:
         return None
     if s.memory in table.cancelled:
         return 1
