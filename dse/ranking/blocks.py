@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from dse.ranking.memories import Stored, as_stored
 from dse.ranking.outline import outlined
 from dse.ranking.pieces import units_in
 from dse.space.costs.cost import Units
@@ -36,9 +37,9 @@ class Block:
     address_dsp: int
 
 
-def block_of(tree: LoopTree, tool: Personality) -> Block | None:
+def block_of(tree: LoopTree, tool: Personality, stored: Stored) -> Block | None:
     """What a tree of statements alone takes; None where the tool does not know an operator."""
-    kernel = kernel_of_tree(tree)
+    kernel = as_stored(kernel_of_tree(tree), stored)
     if not any(function.body for function in kernel.functions):
         return _EMPTY  # constants that are known wherever they are read
     try:

@@ -25,6 +25,13 @@ class Flow:
     only: Piece | None = None  # all that there is
     block: Block | None = None  # in front of what is next
 
+    @property
+    def returned(self) -> float:
+        """States of a function that it is the body of (`qor_gnn.schedule.flow.until_return`)."""
+        if self.only is not None and self.only.is_pipeline and self.ended:
+            return self.at - (0 if self.only.first else 1)
+        return self.at + (0 if self.ended else 1)
+
     def put(self, block: Block, last: bool) -> None:
         """A block, for which what is next waits; what is ``last`` ends the sequence."""
         self.most.append(block.units)

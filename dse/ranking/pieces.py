@@ -25,6 +25,7 @@ class Piece:
         address_dsp: DSP slices of addresses.
         piped: a pipeline is in it.
         rates: of each nest that it becomes the longest interval of a pipeline, and the states of an iteration.
+        is_pipeline: it is one, and nothing else.
     """
 
     states: float
@@ -35,6 +36,7 @@ class Piece:
     address_dsp: int
     piped: bool
     rates: tuple[tuple[int, int], ...] = ()
+    is_pipeline: bool = False
 
 
 def joined(leaves: Sequence[Leaf], tool: Personality) -> Piece:
@@ -56,7 +58,8 @@ def joined(leaves: Sequence[Leaf], tool: Personality) -> Piece:
     address = sum(leaf.found.address_dsp for leaf in leaves)
     calls = (first.kind == "pipeline", ended)
     rates = tuple(_rate(leaf.found.regions) for leaf in leaves)
-    return Piece(at, prologue, calls, units, memories, address, piped(regions), rates)
+    alone = len(regions) == 1 and first.kind == "pipeline"
+    return Piece(at, prologue, calls, units, memories, address, piped(regions), rates, alone)
 
 
 def _rate(regions: Sequence[Outline]) -> tuple[int, int]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from dse.space.nests.nest import Nest
 from polyhedral.looptree.tree import TreeLoop, TreeNode, statements_in
@@ -75,3 +75,17 @@ def place_of(
             inner = place_of(node.body, part.body, n)
             return None if inner is None else ((node, *inner[0]), inner[1])
     return None
+
+
+def filled_with(
+    parts: Sequence[Part], nodes: Sequence[TreeNode], inside: Mapping[int, Sequence[TreeNode]]
+) -> tuple[TreeNode, ...]:
+    """The nodes of some parts, with others in the places of some nests."""
+    found: list[TreeNode] = []
+    for part, node in zip(parts, nodes, strict=True):
+        if not isinstance(part, Around):
+            found += inside.get(part, (node,))
+        else:
+            assert isinstance(node, TreeLoop)
+            found.append(replace(node, body=filled_with(part.body, node.body, inside)))
+    return tuple(found)

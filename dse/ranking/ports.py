@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import gcd
 
+from dse.ranking.memories import Stored
 from dse.space.memory.banks import Demand, demand_of, interval_at
 from dse.space.nests.nest import Order, Use
+from qor_gnn.tools.personality import Personality
 
 Copies = tuple[int, ...]  # of each loop of the nest, those inside included
 Factors = tuple[int, ...]  # of each dimension of each array
@@ -34,14 +37,20 @@ class _Array:
     moving: tuple[tuple[str, int], ...]
     first: int
     dims: int
-    known: dict[tuple[Copies, Factors], int] = field(default_factory=dict)
+    known: dict[tuple[Copies, Factors, str], int] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.uses[0].array
 
 
 class Arrays:
     """Of one order of a nest."""
 
-    def __init__(self, order: Order) -> None:
+    def __init__(self, order: Order, tool: Personality) -> None:
         """Nothing is known yet."""
+        self._types = tool.memories
+        self._remainders = bool(tool.indices.remainder_stages)
         self.loops = tuple(loop.name for loop in order.loops)
         self.uses = order.uses
         self.places: tuple[tuple[str, int], ...] = ()
@@ -84,18 +93,28 @@ class Arrays:
             found = self._demands[key] = self.factors(demand_of(self.uses, unrolled, left))
         return found
 
-    def interval(self, copies: Copies, factors: Factors) -> int:
+    def interval(self, copies: Copies, factors: Factors, stored: Stored = ()) -> int:
         """Cycles that the accesses of a body need at the ports."""
         found = 1
+        types = {kept.array: kept.storage for kept in stored}
         for array in self._arrays:
             own = factors[array.first : array.first + array.dims]
-            key = (tuple(copies[k] for _, k in array.moving), own)
+            storage = types.get(array.name, "")
+            key = (tuple(copies[k] for _, k in array.moving), own, storage)
             cycles = array.known.get(key)
             if cycles is None:
                 moving = tuple((v, copies[k]) for v, k in array.moving)
-                cycles = array.known[key] = interval_at(array.uses, moving, own)
+                uses = self._through(array.uses, storage)
+                cycles = array.known[key] = interval_at(uses, moving, own)
             found = max(found, cycles)
         return found
+
+    def _through(self, uses: tuple[Use, ...], storage: str) -> tuple[Use, ...]:
+        """Accesses with the ports of a type of storage, where one was chosen."""
+        if not storage:
+            return uses
+        ports = self._types.ports(storage, argument=False)
+        return tuple(replace(u, ports=(ports.read, ports.write, ports.both)) for u in uses)
 
     def served(self, own: Factors, joint: Factors, gone: Gone) -> Factors:
         """Of the banks of a design those that matter to the nest: more than its own do it no harm."""
@@ -123,10 +142,11 @@ class Arrays:
         # Of an array of which all accesses are of one element, one dimension stands for all.
         turning = ""
         for k, (mine, given, n) in enumerate(zip(own, joint, self.extents, strict=True)):
-            near = self._near[k] or divides
+            divided = divides or (self._remainders and _is_divided(given, mine))
+            near = self._near[k] or divided
             if given >= n > 1:
                 found.append(COMPLETE)
-            elif given == mine or self._fixed(k, gone) or not (self._again[k] or divides):
+            elif given == mine or self._fixed(k, gone) or not (self._again[k] or divided):
                 found.append(OWN)
             elif near:
                 found.append(_times(given, mine))
@@ -151,6 +171,12 @@ def rotates(spread: Spread) -> bool:
 def only_complete(spread: Spread) -> Spread:
     """Without the banks between which accesses rotate."""
     return tuple(min(times, OWN) for times in spread)
+
+
+def _is_divided(joint: int, mine: int) -> bool:
+    """Whether only the remainder of a division tells the bank of an access (`qor_gnn.body.bank_divisions`)."""
+    divisor = joint // gcd(joint, mine)
+    return bool(divisor & (divisor - 1))
 
 
 def _times(joint: int, mine: int) -> int:

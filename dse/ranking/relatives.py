@@ -15,10 +15,12 @@ from functools import lru_cache
 from itertools import product
 from math import inf, prod
 
+from dse.ranking.memories import Stored
 from dse.ranking.ports import Arrays, Copies, Factors, Gone, Spread, only_complete, rotates
 from dse.ranking.unrolled import Asked, Side, Sides
 from dse.space.nests.nest import NestLoop, Order
 from qor_gnn.body.reassociation import carried_levels
+from qor_gnn.tools.personality import Personality
 
 _CHAIN = (4, 6)  # copies along a loop that carries, from which longer chains are extrapolated
 _WIDE = 32  # statements of an iteration, from which on shorter chains do
@@ -37,11 +39,13 @@ class Relative:
         sides: blocks and copies.
         asked: of its loops.
         spread: banks that are not its own.
+        stored: types of storage that the tool gives local arrays of the design.
     """
 
     sides: Sides
     asked: Asked
     spread: Spread
+    stored: Stored = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,7 @@ class Alike:
         ports: cycles that accesses need at their ports, if banks are known, and with all banks.
         interval: of the pipeline: units do the work of several copies meanwhile.
         chains: whether no chain stands for a longer one.
+        stored: types of storage of local arrays.
     """
 
     gone: Gone
@@ -61,6 +66,7 @@ class Alike:
     ports: tuple[int, int]
     interval: int = 1
     chains: bool = False
+    stored: Stored = ()
 
 
 @dataclass(slots=True)
@@ -69,11 +75,13 @@ class Relatives:
 
     Attributes:
         order: of the nest.
+        tool: whose schedules they have.
         divides: the tool divides subscripts by the number of banks.
     """
 
     order: Order
-    divides: bool
+    tool: Personality
+    divides: bool = field(init=False)
     loops: tuple[NestLoop, ...] = field(init=False)
     arrays: Arrays = field(init=False)
     drains: bool = field(init=False)
@@ -83,7 +91,8 @@ class Relatives:
 
     def __post_init__(self) -> None:
         self.loops, self.drains = self.order.band, self.order.drains
-        self.arrays = Arrays(self.order)
+        self.divides = self.tool.division is not None
+        self.arrays = Arrays(self.order, self.tool)
         self.room = max(1, min(_ROOM, _STATEMENTS // self.order.inside))
         self._inner = tuple(loop.extent or 1 for loop in self.order.loops if loop.inner)
 
@@ -154,12 +163,12 @@ class Relatives:
         """Whether ports are shared alike."""
         own = self.arrays.demand(copies, alike.gone)
         known = self.arrays.spreading(own, only_complete(alike.spread))
-        if self.arrays.interval(copies, known) != alike.ports[0]:
+        if self.arrays.interval(copies, known, alike.stored) != alike.ports[0]:
             return False
         if not rotates(alike.spread):
             return True
         joint = self.arrays.spreading(own, alike.spread)
-        return self.arrays.interval(copies, joint) == alike.ports[1]
+        return self.arrays.interval(copies, joint, alike.stored) == alike.ports[1]
 
     def cut(self, sides: Sides, copies: Copies, whole: bool) -> Sides:
         """So many copies, in all blocks that these make of a loop; inside of a loop that carries in as many

@@ -8,11 +8,12 @@ iterations and units follow from the factors.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
+from dse.ranking.memories import Memories, Stored, as_stored, partitions_of
 from dse.ranking.outline import Outlined, deeper, extrapolated, outlined, pipelines
 from dse.ranking.ports import Factors, named, rotates
 from dse.ranking.relatives import Alike, Relative, Relatives
@@ -20,11 +21,9 @@ from dse.ranking.seen import Banks, in_line
 from dse.ranking.unrolled import Asked, Band, Sides, unrolled
 from dse.space.costs.addresses import products
 from dse.space.memory.banks import Demand
-from dse.space.memory.partitions import together
 from dse.space.nests.nest import Order
 from dsl.errors.errors import ToolError
 from dsl.programs.program import Program
-from dsl.schedules.steps import Partition
 from polyhedral.looptree.tree import LoopTree, TreeLoop, TreeNode
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.tools.personality import Personality
@@ -80,7 +79,7 @@ class Template:
     _operations: list[tuple[str, frozenset[str], tuple[int, ...]]] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.relatives = Relatives(self.order, self.tool.division is not None)
+        self.relatives = Relatives(self.order, self.tool)
         steps = {loop.name: loop.step for loop in self.around}
         self.banks_seen = Banks(self.relatives.arrays, self.tool, steps)
         place = {loop.name: k for k, loop in enumerate(self.relatives.loops)}
@@ -109,27 +108,27 @@ class Template:
         )
 
     def leaf(
-        self, sides: Sides, asked: Asked, banks: Demand, *, whole_chains: bool = False
+        self, sides: Sides, asked: Asked, memories: Memories, *, whole_chains: bool = False
     ) -> Leaf | None:
         """One nest; None where it is not one that others can stand for.
 
         Args:
             sides: blocks and copies of each loop.
             asked: of its loops.
-            banks: of all arrays of the design.
+            memories: the arrays of the nest.
             whole_chains: no chain stands for a longer one.
         """
         if not all(side.copies == 1 or self.band.unrolls(k) for k, side in enumerate(sides)):
             return None
         if asked.pipelined is not None and sides[asked.pipelined].rest:
             asked = replace(asked, pipelined=None)
-        own, joint = self.relatives, self.relatives.arrays.factors(banks)
-        alike = self._alike(sides, joint, whole_chains)
+        own, joint = self.relatives, self.relatives.arrays.factors(memories.banks)
+        alike = self._alike(sides, joint, whole_chains, memories.stored)
         copies, shares = own.fewest(sides, alike)
         # Where accesses rotate between banks, what ports allow is seen in the relative.
         if not shares and not rotates(alike.spread):
             asked = replace(asked, ii=max(asked.ii, alike.ports[0]))
-        best = Relative(own.cut(sides, copies, whole=True), asked, alike.spread)
+        best = Relative(own.cut(sides, copies, whole=True), asked, alike.spread, alike.stored)
         found = self._scheduled(best)
         if found is None:
             return None
@@ -157,15 +156,15 @@ class Template:
         found = self._addressed(found, best, sides, joint)
         return Leaf(found, best, trips, self._more(best.sides, sides))
 
-    def _alike(self, sides: Sides, joint: Factors, whole_chains: bool) -> Alike:
+    def _alike(self, sides: Sides, joint: Factors, whole_chains: bool, stored: Stored) -> Alike:
         """What a relative of a nest has to share with it."""
         own, arrays = self.relatives, self.relatives.arrays
         copies, gone = own.copies(sides), own.gone(sides)
         mine = arrays.demand(copies, gone)
         spread = arrays.spread(mine, joint, gone, own.divides)
-        known = arrays.interval(copies, arrays.served(mine, joint, gone))
-        ports = (known, arrays.interval(copies, joint) if rotates(spread) else 0)
-        return Alike(gone, spread, ports, chains=whole_chains)
+        known = arrays.interval(copies, arrays.served(mine, joint, gone), stored)
+        ports = (known, arrays.interval(copies, joint, stored) if rotates(spread) else 0)
+        return Alike(gone, spread, ports, chains=whole_chains, stored=stored)
 
     # ------------------------------------------------------------------------------- schedules
 
@@ -183,7 +182,7 @@ class Template:
         seen = self.banks_seen.seen(own.copies(relative.sides), gone, own.factors(relative))
         if seen is None:
             return self._schedule(relative)
-        key = (relative.sides, relative.asked, seen)
+        key = (relative.sides, relative.asked, seen, relative.stored)
         found: Outlined | None = self._same.get(key)
         if found is None:
             found = self._schedule(relative)
@@ -198,7 +197,8 @@ class Template:
         for loop in reversed(self.around):
             nodes = (replace(loop, body=nodes),)
         tree = like(self.said, self.program, nodes, [self.banks(relative)])
-        return scheduled(tree, self.tool, self.kept(relative), len(self.around))
+        kept, deep = self.kept(relative), len(self.around)
+        return scheduled(tree, self.tool, kept, deep, relative.stored)
 
     def statements(self, relative: Relative) -> int:
         """Copies of a statement in a body."""
@@ -306,19 +306,10 @@ def like(
 
 
 def scheduled(
-    tree: LoopTree, tool: Personality, kept: frozenset[str], deep: int
+    tree: LoopTree, tool: Personality, kept: frozenset[str], deep: int, stored: Stored
 ) -> Outlined | None:
     """What a tree takes, as `outlined`; None where it has no schedule that others can be told from."""
     try:
-        return outlined(kernel_of_tree(tree), tool, kept, deep)
+        return outlined(as_stored(kernel_of_tree(tree), stored), tool, kept, deep)
     except (ToolError, ValueError):
         return None
-
-
-def partitions_of(program: Program, demands: Sequence[Demand]) -> Iterator[Partition]:
-    """The steps that give arrays banks that serve all of several demands."""
-    for (array, d), factor in together(program, demands).items():
-        if factor >= program.array(array).shape[d] > 1:
-            yield Partition(array, d, "complete")
-        elif factor > 1:
-            yield Partition(array, d, "cyclic", factor)

@@ -130,10 +130,10 @@ class Estimates:
         number, banks = point.variant, self._banks(point)
         registers = self._registers(self.space.variants[number].program, banks)
         composed = None if self._composed is None else self._composed[number]
+        chosen = [(c.order, c.vector, c.ii) for c in point.choices]
         nests = []
         for n, choice in enumerate(point.choices):
-            picked = (choice.order, choice.vector, choice.ii)
-            rates = () if composed is None else composed.rates(n, picked, banks)
+            rates = () if composed is None else composed.rates(n, chosen, banks)
             known = self._cost(number, n, choice, registers)
             nests.append(self.areas.nest(number, n, choice, known, banks, rates))
         return self.areas.design(number, nests, banks)

@@ -11,6 +11,7 @@ import weft
 from benchmarks.ranking import drawn
 from dse.estimates.estimation import ranked, setting
 from dse.ranking.composed import Composed
+from dse.ranking.memories import Memories
 from dse.ranking.places import plan_of
 from dse.ranking.structures import structure
 from dse.ranking.templates import Template
@@ -119,11 +120,11 @@ def test_one_schedule_stands_for_all_factors_of_independent_loops() -> None:
     states = []
     for u in even:
         vector = (*order.plain[:-1], u)
-        piece = composed.piece(nest, (number, vector, 1), {})
+        piece = composed.nests.piece(nest, (number, vector, 1), Memories())
         assert piece is not None
         states.append(piece.states)
     assert states == sorted(states, reverse=True)
-    template = composed._templates[nest, number]
+    template = composed.nests.template(nest, number)
     assert template is not None
     assert len(template.known) <= 3
 
@@ -141,7 +142,7 @@ def test_banks_that_a_schedule_does_not_see_change_nothing_in_it(tool: str, name
     shared = []
     for n, nest in enumerate(space.variants[0].nests):
         for number, order in enumerate(nest.orders[:2]):
-            template = composed._template(n, number)
+            template = composed.nests.template(n, number)
             assert template is not None
             for _ in range(40):
                 vector = tuple(rng.choice(loop.factors[:2]) for loop in order.loops)
@@ -149,7 +150,7 @@ def test_banks_that_a_schedule_does_not_see_change_nothing_in_it(tool: str, name
                 places = [*zip(arrays.places, arrays.extents, strict=True)]
                 few = rng.sample(places, min(2, len(places)))
                 banks = {place: rng.choice((1, 2, 3, extent)) for place, extent in few}
-                composed.piece(n, (number, vector, 1), banks)
+                composed.nests.piece(n, (number, vector, 1), Memories.of(banks))
             for relative, found in template.known.items():
                 if id(found) in first:
                     shared.append((template, relative))
@@ -170,9 +171,9 @@ def test_variants_share_the_schedules_of_nests_that_they_have_in_common() -> Non
     )
     steps = [{type(step) for step in space.variants[n].steps} - {BindOp} for n in (0, bound)]
     assert steps[0] == steps[1]  # they differ in what sums are made of
-    first, last = (composed[k]._template(0, 0) for k in (0, bound))
+    first, last = (composed[k].nests.template(0, 0) for k in (0, bound))
     assert first is last is not None
-    first, last = (composed[k]._template(1, 0) for k in (0, bound))
+    first, last = (composed[k].nests.template(1, 0) for k in (0, bound))
     assert first is not last
 
 
