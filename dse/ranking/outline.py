@@ -138,6 +138,30 @@ class Outlined:
         return states(self.regions, trips) + self.behind
 
 
+def repeated(nest: Outlined, times: int) -> Outlined:
+    """A nest whose pipelines do so many iterations in one, each of which waits for the one before: on the same units."""
+    return replace(nest, regions=tuple(_repeated(region, times) for region in nest.regions))
+
+
+def _repeated(region: Outline, times: int) -> Outline:
+    if region.kind != "pipeline":
+        return replace(region, children=tuple(_repeated(r, times) for r in region.children))
+    depth = region.depth + (times - 1) * region.interval
+    units = tuple(replace(unit, operations=times * unit.operations) for unit in region.units)
+    return replace(region, interval=times * region.interval, depth=depth, units=units)
+
+
+def growth(one: Outlined, two: Outlined) -> float:
+    """By how many states more the longest interval of a pipeline, or its depth, is in the second of two nests."""
+    few, many = list(pipelines(one.regions)), list(pipelines(two.regions))
+    if not few or not many:
+        return 0
+    return max(
+        max(r.interval for r in many) - max(r.interval for r in few),
+        max(r.depth for r in many) - max(r.depth for r in few),
+    )
+
+
 def extrapolated(one: Outlined, two: Outlined, times: float) -> Outlined:
     """The second of two nests, and ``times`` as much as it has more than the first."""
     if len(one.regions) != len(two.regions):

@@ -203,10 +203,15 @@ class Relatives:
 
     def extrapolates(self, sides: Sides, relative: Relative) -> Iterator[tuple[int, int]]:
         """Loops with longer chains than those of the relative: their positions, and copies more."""
-        for k, (loop, side) in enumerate(zip(self.loops, sides, strict=True)):
+        for k, side in enumerate(sides):
             more = side.copies - relative.sides[k].copies
-            if loop.carries and more and (not _tree(loop, side.guarded) or is_straight(sides)):
+            if more and self.is_chain(sides, k):
                 yield k, more
+
+    def is_chain(self, sides: Sides, k: int) -> bool:
+        """Whether the copies of a loop wait for one another."""
+        loop = self.loops[k]
+        return bool(loop.carries) and (not _tree(loop, sides[k].guarded) or is_straight(sides))
 
 
 def is_straight(sides: Sides) -> bool:

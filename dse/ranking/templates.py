@@ -14,7 +14,15 @@ from math import prod
 from typing import Any
 
 from dse.ranking.memories import Memories, Stored, as_stored, partitions_of
-from dse.ranking.outline import Outlined, deeper, extrapolated, outlined, pipelines
+from dse.ranking.outline import (
+    Outlined,
+    deeper,
+    extrapolated,
+    growth,
+    outlined,
+    pipelines,
+    repeated,
+)
 from dse.ranking.ports import Factors, named, rotates
 from dse.ranking.relatives import Alike, Relative, Relatives
 from dse.ranking.seen import Banks, in_line
@@ -29,7 +37,9 @@ from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.tools.personality import Personality
 
 _LONG = 256  # iterations in which some states more or less do not show
-_LARGE = 128  # statements of a body that are too many to schedule here
+_LARGE = 256  # statements of a body that are too many to schedule here
+_CHAINED = 2.0  # states for each further copy, below which some copies share a state
+_RESOLVED = 128  # statements of the body that tells how many then
 _UNKNOWN: Any = object()
 
 
@@ -131,17 +141,14 @@ class Template:
         best = Relative(own.cut(sides, copies, whole=True), asked, alike.spread, alike.stored)
         found = self._scheduled(best)
         if found is None:
-            return None
+            return None if whole_chains else self._by_one(sides, best)
         whole = own.comes_back(sides) >= max(
             (r.slowest for r in pipelines(found.regions)), default=0
         )
         if not whole:
             best = replace(best, sides=own.cut(sides, copies, whole=False))
             found = self._scheduled(best)
-        trips: dict[str, float] = {}
-        for loop, side in zip(own.loops, sides, strict=True):
-            if loop.extent is not None:
-                trips[loop.name] = trips[f"{loop.name}_0"] = side.blocks
+        trips = self._trips(sides)
         found = self._longer(found, best, sides, whole_chains)
         if found is None:
             return None
@@ -155,6 +162,31 @@ class Template:
                 found, best = scheduled, sharing
         found = self._addressed(found, best, sides, joint)
         return Leaf(found, best, trips, self._more(best.sides, sides))
+
+    def _trips(self, sides: Sides) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for loop, side in zip(self.relatives.loops, sides, strict=True):
+            if loop.extent is not None:
+                found[loop.name] = found[f"{loop.name}_0"] = side.blocks
+        return found
+
+    def _by_one(self, sides: Sides, best: Relative) -> Leaf | None:
+        """Of a body that is too large to be scheduled: one copy of the only loop that is unrolled, which carries a chain,
+        and each further one as long after it as the next iteration would be.
+        """
+        unrolled = [k for k, side in enumerate(sides) if side.copies > 1]
+        if len(unrolled) != 1 or not self.relatives.is_chain(sides, unrolled[0]):
+            return None
+        (k,) = unrolled
+        times = sides[k].copies
+        ones = (1,) * len(sides)
+        asked = replace(best.asked, ii=-(-best.asked.ii // times))
+        one = replace(best, sides=self.relatives.cut(sides, ones, whole=True), asked=asked)
+        found = self._scheduled(one)
+        if found is None:
+            return None
+        more = {core: count / times for core, count in self._more(one.sides, sides).items()}
+        return Leaf(repeated(found, times), one, self._trips(sides), more)
 
     def _alike(self, sides: Sides, joint: Factors, whole_chains: bool, stored: Stored) -> Alike:
         """What a relative of a nest has to share with it."""
@@ -230,9 +262,22 @@ class Template:
         for k, more in self.relatives.extrapolates(sides, best):
             few = self._scheduled(replace(best, sides=_with(best.sides, k, one)))
             many = self._scheduled(replace(best, sides=_with(best.sides, k, two)))
-            if few is not None and many is not None:
-                found = extrapolated(few, many, more / (two - one))
+            if few is None or many is None:
+                continue
+            last = self._resolved(best, k, sides[k].copies)
+            if last > two and 0 < growth(few, many) / (two - one) < _CHAINED:
+                far = self._scheduled(replace(best, sides=_with(best.sides, k, last)))
+                if far is not None:
+                    many, more, two = far, sides[k].copies - last, last
+            found = extrapolated(few, many, more / (two - one))
         return found
+
+    def _resolved(self, best: Relative, k: int, copies: int) -> int:
+        """Copies along a loop, as many as there are at most, that tell how many of a chain of short operations share a
+        state: each two copies more or less are rounded to whole states.
+        """
+        others = self.statements(replace(best, sides=_with(best.sides, k, 1)))
+        return min(copies, _RESOLVED // others)
 
     # --------------------------------------------------------------------- what factors make of it
 

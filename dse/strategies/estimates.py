@@ -20,16 +20,20 @@ from dsl.programs.program import Program
 from qor_gnn.result.pareto import front
 
 Structure = tuple[int, ...]  # the number of a variant, and the order of each nest of it
+Known = tuple[bool, Structure]  # whether an estimate is by rules, and of which structure
 
 _TRUSTED = 2.0  # evaluations that weigh as much as what is known of less similar points
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Cycles and DSP slices, or what LUTs count as (`dse.space.space.Space.logic`)."""
+    """Cycles and DSP slices, or what LUTs count as (`dse.space.space.Space.logic`); ``ruled`` where no schedule but rules
+    tell the cycles of an estimate.
+    """
 
     cycles: float
     dsp: float
+    ruled: bool = field(default=False, compare=False)
 
 
 def figures_of(space: Space, result: Result) -> Figures | None:
@@ -116,7 +120,7 @@ class Estimates:
                 address_products(self.space.order(point, n), choice.vector, banks, registers)
                 for n, choice in enumerate(point.choices)
             )
-        return Figures(cycles, dsp)
+        return Figures(cycles, dsp, ruled=composed is None)
 
     def area(self, point: Point) -> Area:
         """LUTs and block RAM of a design, by the intervals of its schedules where there are some."""
@@ -142,21 +146,22 @@ class Estimates:
 @dataclass(slots=True)
 class Errors:
     """Logarithms of how much more was found of one quantity than was estimated: of all points, of a variant's, of
-    a structure's, the less similar ones as a prior of the more similar ones.
+    a structure's, the less similar ones as a prior of the more similar ones. Estimates by rules and by schedules err
+    apart.
     """
 
-    totals: dict[Structure, tuple[float, int]] = field(default_factory=dict)
+    totals: dict[Known, tuple[float, int]] = field(default_factory=dict)
 
-    def add(self, structure: Structure, error: float) -> None:
+    def add(self, structure: Structure, error: float, *, ruled: bool = False) -> None:
         """Take a point of a structure into account."""
-        for key in keys_of(structure):
+        for key in keys_of(structure, ruled):
             total, count = self.totals.get(key, (0.0, 0))
             self.totals[key] = total + error, count + 1
 
-    def factor(self, structure: Structure) -> float:
+    def factor(self, structure: Structure, *, ruled: bool = False) -> float:
         """What estimates of the structure are to be multiplied by."""
         known = 0.0
-        for key in keys_of(structure):
+        for key in keys_of(structure, ruled):
             if key in self.totals:
                 total, count = self.totals[key]
                 known = (total + _TRUSTED * known) / (count + _TRUSTED)
@@ -175,22 +180,23 @@ class Correction:
         if found.cycles <= 0 or estimated.cycles <= 0:
             return
         structure = structure_of(point)
-        self.cycles.add(structure, log(found.cycles / estimated.cycles))
-        self.dsp.add(structure, log((found.dsp + 1) / (estimated.dsp + 1)))
+        ruled = estimated.ruled
+        self.cycles.add(structure, log(found.cycles / estimated.cycles), ruled=ruled)
+        self.dsp.add(structure, log((found.dsp + 1) / (estimated.dsp + 1)), ruled=ruled)
 
-    def factors(self, structure: Structure) -> tuple[float, float]:
+    def factors(self, structure: Structure, *, ruled: bool) -> tuple[float, float]:
         """What estimates of cycles, and of DSP + 1, are to be multiplied by."""
-        return self.cycles.factor(structure), self.dsp.factor(structure)
+        return self.cycles.factor(structure, ruled=ruled), self.dsp.factor(structure, ruled=ruled)
 
     def corrected(self, structure: Structure, estimated: Figures) -> Figures:
         """The figures to be expected."""
-        cycles, dsp = self.factors(structure)
-        return Figures(estimated.cycles * cycles, (estimated.dsp + 1) * dsp - 1)
+        cycles, dsp = self.factors(structure, ruled=estimated.ruled)
+        return Figures(estimated.cycles * cycles, (estimated.dsp + 1) * dsp - 1, estimated.ruled)
 
 
-def keys_of(structure: Structure) -> tuple[Structure, ...]:
+def keys_of(structure: Structure, ruled: bool) -> tuple[Known, ...]:
     """Of all points, of the variant's, of the structure's: the more similar, the later."""
-    return ((), structure[:1], structure)
+    return ((ruled, ()), (ruled, structure[:1]), (ruled, structure))
 
 
 def front_of(found: Iterable[Figures]) -> list[Figures]:

@@ -22,6 +22,7 @@ from dse.space.space import Point, Space
 from dse.strategies.estimates import (
     Correction,
     Figures,
+    Known,
     Structure,
     figures_of,
     front_of,
@@ -140,7 +141,7 @@ class _Pool:
     cycles: list[float] = field(default_factory=list)
     dsp: list[float] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
-    structures: dict[Structure, int] = field(default_factory=dict)
+    structures: dict[Known, int] = field(default_factory=dict)
     alike: dict[_Alike, list[int]] = field(default_factory=dict)
     seen: set[Point] = field(default_factory=set)
 
@@ -149,7 +150,8 @@ class _Pool:
         if point in self.seen:
             return
         self.seen.add(point)
-        number = self.structures.setdefault(structure_of(point), len(self.structures))
+        known = figures.ruled, structure_of(point)
+        number = self.structures.setdefault(known, len(self.structures))
         self.alike.setdefault(_alike(point, figures), []).append(len(self.points))
         self.points.append(point)
         self.cycles.append(figures.cycles)
@@ -302,7 +304,7 @@ class _Search:
         front = front_of(self.fits.values())
         open_ = np.array([p not in self.done for p in pool.points])
         open_ &= dsp <= self.budget
-        most = np.array([self.too_much.ceiling(s) for s in pool.structures])
+        most = np.array([self.too_much.ceiling(s) for _, s in pool.structures])
         open_ &= np.array(pool.dsp) <= most[np.array(pool.numbers)]
         chosen: list[Point] = []
         while len(chosen) < _BATCH:
@@ -329,7 +331,7 @@ class _Search:
     def _expected(self) -> tuple[Floats, Floats]:
         """Corrected cycles and DSP of all candidates."""
         pool = self.pool
-        factors = np.array([self.correction.factors(s) for s in pool.structures])
+        factors = np.array([self.correction.factors(s, ruled=by) for by, s in pool.structures])
         each = factors[np.array(pool.numbers)]
         cycles = np.array(pool.cycles) * each[:, 0]
         dsp = (np.array(pool.dsp) + 1) * each[:, 1] - 1
