@@ -26,6 +26,7 @@ Spread = tuple[int, ...]
 `COMPLETE` where every element is a bank. Few stand for many.
 """
 
+_DIVIDED = 3  # times as many banks stand for all whose number is no power of two
 _NEIGHBOURS = 4  # elements side by side that a nest may access in turn
 
 
@@ -142,14 +143,18 @@ class Arrays:
         # Of an array of which all accesses are of one element, one dimension stands for all.
         turning = ""
         for k, (mine, given, n) in enumerate(zip(own, joint, self.extents, strict=True)):
-            divided = divides or (self._remainders and _is_divided(given, mine))
-            near = self._near[k] or divided
+            divided = self._remainders and _is_divided(given, mine)
             if given >= n > 1:
                 found.append(COMPLETE)
-            elif given == mine or self._fixed(k, gone) or not (self._again[k] or divided):
+            elif given == mine or self._fixed(k, gone):
                 found.append(OWN)
-            elif near:
-                found.append(_times(given, mine))
+            elif divides or self._near[k]:
+                tells = divides or divided or self._again[k]
+                found.append(_times(given, mine) if tells else OWN)
+            elif divided:
+                found.append(_DIVIDED)
+            elif not self._again[k]:
+                found.append(OWN)
             else:
                 found.append(OWN if turning == self.places[k][0] else 2)
                 turning = self.places[k][0]

@@ -89,7 +89,8 @@ def solved(
         (number, solve(space, number, budget, fabric=fabric.plan(number)))
         for number in range(len(space.variants))
     ]
-    for number, solutions in sorted(first, key=lambda f: _promise(f[1])):
+    estimates = fabric.estimates
+    for number, solutions in sorted(first, key=lambda f: _promise(f[1], estimates)):
         spend = Spend(budget, fabric)
         found: Sequence[Solution] = solutions
         for _ in range(_TRIES):
@@ -122,9 +123,11 @@ def solved(
             found = solve(space, number, spend.dsp, fabric=spend.plan(number))
 
 
-def _promise(found: Sequence[Solution]) -> tuple[bool, float]:
-    """What fits by its estimate goes first, the fastest first of all."""
-    return (found[0].over > 0, found[0].cycles) if found else (True, inf)
+def _promise(found: Sequence[Solution], estimates: Estimates) -> tuple[bool, float]:
+    """What fits by its estimate goes first, the fastest first of all, as ranking says."""
+    if not found:
+        return True, inf
+    return found[0].over > 0, estimates.figures(found[0].point).cycles
 
 
 def _fitting(
@@ -147,8 +150,10 @@ def _planned(
     those of a plan with less. Units of addresses in banks, and of what factors leave, planning does not know, nor
     what the banks that all nests ask for together take in LUTs.
     """
-    if space.logic:
-        return found  # estimates of LUTs err
+    if space.logic:  # estimates of LUTs err
+        figures = spend.fabric.estimates.figures
+        told = [replace(s, cycles=figures(s.point).cycles) for s in _worth(found, _RANKED)]
+        return sorted(told, key=lambda s: (s.over > 0, s.cycles))
     for _ in range(_PLANS):
         plan = spend.plan(number)
         ranked = [_ranked(s, spend.fabric.estimates, plan) for s in _worth(found, _RANKED)]

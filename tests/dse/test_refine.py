@@ -96,6 +96,8 @@ def test_estimates_are_corrected_by_what_was_evaluated():
     assert near.dsp == pytest.approx(4)
     assert correction.corrected(structure_of(other), Figures(50, 4)).cycles > 75
     assert correction.corrected(structure_of(elsewhere), Figures(50, 4)).cycles > 65
+    ruled = Figures(50, 4, ruled=True)
+    assert correction.corrected(structure_of(point), ruled) == ruled  # estimates by rules err apart
     correction.learn(point, Figures(1, 1), Figures(0, 9))  # of nothing there is no share
     assert correction.corrected(structure_of(point), Figures(50, 4)) == near
 
