@@ -15,7 +15,7 @@ from qor_gnn.area.processes import (
 )
 from qor_gnn.area.resources import Resources, coefficients, resources, terms_of
 from qor_gnn.area.terms import Sums
-from qor_gnn.area.units import addresses_dsp, units_bram, units_dsp
+from qor_gnn.area.units import own_dsp, units_bram, units_dsp
 from qor_gnn.dataflow.region import region_time
 from qor_gnn.design.region import Kernel, Mode, loops_in
 from qor_gnn.memory.adapters import adapters_cost
@@ -83,7 +83,7 @@ def estimate(
         latency=latency,
         loops=loop_rows(kernel, runs, found, explain),
         units=tuple(sorted(units.items())),
-        dsp=units_dsp(regions, units) + addresses_dsp(regions),
+        dsp=units_dsp(regions, units) + own_dsp(regions),
         provenance="model",
         tool=found.name,
         device=place.name,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from qor_gnn.area.binding import region_units
-from qor_gnn.area.units import addresses_dsp
+from qor_gnn.area.units import own_dsp
 from qor_gnn.body.body import Body
 from qor_gnn.design.region import Kernel, Loop, Memory
 from qor_gnn.schedule.automatic_directives import automatic
@@ -211,7 +211,7 @@ def outlined(kernel: Kernel, tool: Personality, kept: frozenset[str], deep: int)
     if not regions:
         raise ValueError("nothing is left of the nest")
     found, end = _outlines(regions)
-    return Outlined(found, at - end, addresses_dsp(regions))
+    return Outlined(found, at - end, own_dsp(regions))
 
 
 def _outlines(regions: Sequence[Region]) -> tuple[tuple[Outline, ...], float]:

@@ -22,7 +22,7 @@ def address_dsp(body: Body) -> int:
     """DSP slices that the addresses of a body take."""
     row_dsp, policy = body.personality.indices.row_dsp, body.personality.division
     if policy is None:
-        return row_dsp * len(body.products)
+        return body.row_slices
     used = {body.graph.address[n] for n in body.nodes if body.graph.address[n] >= 0}
     if body.linear:
         return 0

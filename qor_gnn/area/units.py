@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qor_gnn.area.address_cost import address_dsp, exits_dsp
+from qor_gnn.body.body import Body
 from qor_gnn.schedule.regions import Region
 
 
@@ -33,14 +34,22 @@ def _tables(region: Region, cost: dict[str, int]) -> None:
         _tables(child, cost)
 
 
-def addresses_dsp(regions: Sequence[Region]) -> int:
-    """DSP slices of addresses: each module has its own."""
-    return _addresses_dsp(regions) + exits_dsp(regions)
+def own_dsp(regions: Sequence[Region]) -> int:
+    """DSP slices that no two operations share: of addresses, and of operators that have a unit each."""
+    return _own_dsp(regions) + exits_dsp(regions)
 
 
-def _addresses_dsp(regions: Sequence[Region]) -> int:
-    own = sum(address_dsp(r.body) for r in regions if r.body is not None)
-    return own + sum(_addresses_dsp(r.children) for r in regions)
+def _own_dsp(regions: Sequence[Region]) -> int:
+    bodies = [r.body for r in regions if r.body is not None]
+    own = sum(address_dsp(body) + _alone_dsp(body) for body in bodies)
+    return own + sum(_own_dsp(r.children) for r in regions)
+
+
+def _alone_dsp(body: Body) -> int:
+    if body.personality.is_open:  # it counts its own units
+        return 0
+    operators = (body.graph.operator[n] for n in (*body.nodes, *body.hoisted))
+    return sum(o.dsp for o in operators if o is not None and o.alone)
 
 
 def _costs(region: Region, cost: dict[str, int]) -> None:

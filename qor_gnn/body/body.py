@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass, field
 
-from qor_gnn.body.address_products import address_products
+from qor_gnn.body.address_products import row_products
 from qor_gnn.body.bank_divisions import alap_loads, behind_remainders, quotients
 from qor_gnn.body.graph import (
     LOAD,
@@ -24,7 +24,7 @@ from qor_gnn.body.order import needed
 from qor_gnn.body.port_sets import PortSets, port_sets
 from qor_gnn.body.ports import PortKey, Taken, ports_of
 from qor_gnn.body.register_promotion import promotable
-from qor_gnn.memory.addresses import Addresses, Product
+from qor_gnn.memory.addresses import Addresses
 from qor_gnn.tools.personality import Personality
 
 Edge = tuple[int, int]
@@ -43,7 +43,7 @@ class Body:
         store_value, conditional: the stores of an iteration by address, always or not always made.
         carried: the loads of promoted addresses: values of registers.
         preds, succs: constraints between nodes.
-        products: multiplications by a row's length that addresses need.
+        row_slices: DSP slices of rows' numbers times their lengths, which addresses need.
         ready: for accesses behind such a product the first state in which they can start.
         ports: for each access the (resource, capacity) pairs that it takes.
         port_keys, port_sets: what the resources are, and which are taken together.
@@ -65,7 +65,7 @@ class Body:
     port_keys: list[PortKey] = field(default_factory=list)
     port_sets: PortSets = field(default_factory=PortSets)
     lengths: list[int] = field(default_factory=list)
-    products: frozenset[Product] = frozenset()
+    row_slices: int = 0
     ready: dict[int, int] = field(default_factory=dict)
     chains: list[tuple[int, int, list[int]]] | None = None  # `paths.register_paths`, once known
 
@@ -226,10 +226,8 @@ def _finished(body: Body) -> Body:
     body.port_sets = port_sets(body.ports.values(), body.port_keys)
     counted = body.personality.control.counted_copies and body.copies_array
     if len(variables := body.variables) > 1 and not counted:
-        found = address_products(graph, body.nodes, frozenset(variables))
-        states = body.personality.indices.row_states
-        body.products = frozenset().union(*found.values())
-        body.ready = dict.fromkeys(found, states) if states else {}
+        found = row_products(graph, body.nodes, frozenset(variables), body.personality.indices)
+        body.row_slices, body.ready = found.slices, found.states
     late: dict[int, int] = {}
     if division is not None:
         late = alap_loads(graph, body.nodes, variables, division)

@@ -284,25 +284,6 @@ def _hidden(memory: Memory, d: int, terms: Terms, order: Mapping[str, int]) -> b
     return any(k % step for _, k in terms)
 
 
-Product = tuple[Terms, int]
-"""A moving subscript and the number of words in a bank that one step of it passes."""
-
-
-def address_products_of(table: Addresses, shape: int, moving: frozenset[str]) -> frozenset[Product]:
-    """The products of moving subscripts with row lengths that are no powers of two."""
-    found = set()
-    memory = table.memories[table.shapes[shape].memory]
-    if memory.in_registers:
-        return frozenset()
-    words = 1
-    for d in reversed(range(len(memory.shape))):
-        terms = tuple(t for t in table.shapes[shape].terms[d] if t[0] in moving)
-        if terms and words & (words - 1):
-            found.add((terms, words))
-        words *= memory.splits[d].words(memory.shape[d])
-    return frozenset(found)
-
-
 @dataclass(frozen=True, slots=True)
 class Site:
     """An access in a body, ready to be placed: the shape, and constants that move with copies.

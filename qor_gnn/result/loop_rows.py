@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from qor_gnn.area.binding import region_units
-from qor_gnn.area.units import addresses_dsp, units_dsp
+from qor_gnn.area.units import own_dsp, units_dsp
 from qor_gnn.dataflow.region import RegionTime
 from qor_gnn.design.region import Kernel, Loop, Mode, Statement, Trips, walk
 from qor_gnn.result.qor_estimate import Cycles, LoopEstimate
@@ -99,7 +99,7 @@ def _loop(at: _At, versions: Sequence[Region], copies: int) -> LoopEstimate:
         limits=pipeline.limits if pipeline is not None else (),
         path=path,
         units=tuple(sorted(units.items())),
-        dsp=units_dsp([own], units) + addresses_dsp([own]),
+        dsp=units_dsp([own], units) + own_dsp([own]),
         statements=tuple(_statements(region.loops[0])),
         slowest=region.slowest,
     )

@@ -159,6 +159,8 @@ class Personality:
         found = _OPERATORS.get(key)
         if found is None:
             made = self.library.operator(self.name, kind, type_, width, factors, impl)
+            if made.integer and not (made.registered or self.binding.combinational_shared):
+                made = replace(made, alone=True)
             found = _OPERATORS[key] = made
         return found
 

@@ -311,9 +311,7 @@ def all_logic(state: ScheduledScop, tool: Personality) -> bool:
 
 
 def _shared_from(operator: Operator, tool: Personality) -> float:
-    """See `Operation`: pipelines of the open backend that start every cycle have units of their own, as
-    what ends in the state that it starts in has there.
-    """
-    if not tool.is_open:
-        return 1
-    return 2 if operator.registered else inf
+    """See `Operation`: pipelines of the open backend that start every cycle have units of their own."""
+    if operator.alone:
+        return inf
+    return 2 if tool.is_open else 1

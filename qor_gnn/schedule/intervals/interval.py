@@ -14,7 +14,12 @@ from qor_gnn.schedule.intervals.carried import Nest, dissolved
 from qor_gnn.schedule.intervals.carried_loads import CarriedLoads
 from qor_gnn.schedule.intervals.chained_states import ChainedStates
 from qor_gnn.schedule.intervals.joint_cycles import LoopCarried, joint_cycles
-from qor_gnn.schedule.intervals.kept_updates import is_kept, kept_value, through_memory
+from qor_gnn.schedule.intervals.kept_updates import (
+    is_kept,
+    kept_value,
+    selection_state,
+    through_memory,
+)
 from qor_gnn.schedule.intervals.row_cycles import row_cycles
 from qor_gnn.schedule.reasons import Limit, PortLimit, Recurrence, Requested
 
@@ -182,6 +187,8 @@ def _memory_cycles(
             if path is None:
                 continue
             states = sum(map(graph.states, path))
+            if states and distance == 1 and source == address and is_kept(body, address):
+                around = min(around, selection_state(body, load, path))
             if path:
                 states = max(states, chained.between(load, path[-1]))
             found.append(Cycle(source, tuple(path), states + around, distance, "memory"))

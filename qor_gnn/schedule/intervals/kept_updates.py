@@ -49,24 +49,42 @@ def kept_value(
     body: Body, chained: ChainedStates, ends: tuple[int, int], path: Sequence[int]
 ) -> int:
     """States from a value that is kept to the next one, computed of it behind a selection."""
-    graph, own = body.graph, body.personality
+    own = body.personality
     load, value = ends
-    states = sum(map(graph.states, path))
-    delays = delays_of(own)
-    selection = 0.0 if delays is None else _selection(body, load, delays)
+    states = sum(map(body.graph.states, path))
     if not states:
+        delays = delays_of(own)
+        selection = 0.0 if delays is None else _selection(body, load, delays)
         return 1 + chained.stored(load, value, selection, 0.0)
-    first = graph.operator[path[0]]
-    stage = delays.stage(first.core) if delays is not None and first is not None else 0.0
-    own_state = stage > 0 and selection + stage > own.usable_ns
     closing = own.recurrences.closing if len(path) == 1 else 0
-    return max(1, states - closing) + own_state
+    return max(1, states - closing) + selection_state(body, load, path)
+
+
+def selection_state(body: Body, load: int, path: Sequence[int]) -> int:
+    """The state of the selection between a kept value and what is loaded: 0 where an operator has it in its own.
+
+    Args:
+        body: of the loop.
+        load: what is loaded.
+        path: the operators behind it, some of which has states.
+    """
+    own, operators = body.personality, body.graph.operator
+    first = next(o for n in path if (o := operators[n]) is not None and o.distance)
+    delays = delays_of(own)
+    stage = 0.0 if delays is None else delays.stage(first.core)
+    if delays is None or not stage:
+        return 0
+    return int(_selection(body, load, delays) + stage > own.usable_ns)
 
 
 def is_kept(body: Body, stored: int) -> bool:
-    """Whether the tool keeps what an iteration stores at an address for the load of the next one."""
+    """Whether the tool keeps what an iteration stores at an address for the load of the next one.
+
+    What is stored once more in the last iteration of an inner loop has no later load in it.
+    """
     graph, table = body.graph, body.addresses
-    if not body.personality.recurrences.kept or stored in graph.conditional:
+    conditional = graph.conditional.get(stored)
+    if not body.personality.recurrences.kept or (conditional and conditional.when != "last"):
         return False
     memory = table.shape(stored).memory
     held = table.memories[memory]

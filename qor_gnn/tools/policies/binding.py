@@ -12,6 +12,8 @@ class Binding:
     Attributes:
         integers_wait: in pipelines operations on integers wait for units. Otherwise there are as many as start
             at once, unless what an iteration loads of an array takes several states.
+        combinational_shared: products of integers that end in the state that they start in share units. Otherwise
+            each operation has its own, as a multiplexer in front of a unit would lengthen the chain that it is in.
         recurrences_in_step: parallel recurrences of several operators run in step, on units of their own.
         loads_used_at_once: what a pipeline loads of an array in one state it uses at once: where a recurrence
             through the array would wait for a unit, there is one more.
@@ -22,6 +24,7 @@ class Binding:
     """
 
     integers_wait: bool = True
+    combinational_shared: bool = True
     recurrences_in_step: bool = False
     loads_used_at_once: bool = False
     nests_choose: bool = False

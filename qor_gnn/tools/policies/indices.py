@@ -10,14 +10,16 @@ class Indices:
     """Products of a row's number with its length, which addresses of a flattened nest need.
 
     Attributes:
-        row_states: states of one.
-        row_dsp: DSP slices of one.
+        row_states: states of one that a DSP slice multiplies and adds to.
+        row_add_states: states of any other: of shifted copies that are added, or of a product of its own.
+        row_dsp: DSP slices of one that a slice multiplies and adds to; 0 if none takes any.
         remainder_stages: stages of a divider besides one for each bit of a subscript, which tells the bank of an
             access where the number of banks is no power of two; 0 where no access waits for it. Versions that
             `IndexDivision` is known of have their own.
     """
 
     row_states: int = 0
+    row_add_states: int = 0
     row_dsp: int = 1
     remainder_stages: int = 0
 
