@@ -17,6 +17,7 @@ from polyhedral.legality.write_after_read import check_write_after_read
 from polyhedral.remedies import suggestion
 from polyhedral.requests.annotations import check_annotations
 from polyhedral.requests.complete import check_complete
+from polyhedral.requests.kept_arrays import check_kept_arrays
 from polyhedral.scop.scheduled import ScheduledScop, original
 from polyhedral.transforms.directives.dataflow import check_region
 from polyhedral.transforms.guarding import with_guards
@@ -60,6 +61,7 @@ def begun(program: Program, steps: Iterable[Step]) -> ScheduledScop:
 def apply_step(state: ScheduledScop, step: Step) -> ScheduledScop:
     """One step on one state; see `apply`."""
     new = carried_out(state, step)
+    check_kept_arrays(state, new, step)
     known = {id(p) for p in state.pieces}
     changed = [p for p in new.pieces if id(p) not in known]
     if order_of(step) is not Order.KEPT:

@@ -39,7 +39,12 @@ from dsl.expressions.updates import updated
 
 
 def guarded(
-    cond: Expr, value: Expr, old: Load | Gather, holds: bool = True, written: Expr | None = None
+    cond: Expr,
+    value: Expr,
+    old: Load | Gather,
+    holds: bool = True,
+    written: Expr | None = None,
+    about: Expr | None = None,
 ) -> Expr:
     """What to assign everywhere instead of ``value`` where ``cond`` is ``holds``.
 
@@ -49,24 +54,26 @@ def guarded(
         old: The element that is assigned.
         holds: What the condition is where the assignment happens.
         written: What the condition was computed from, where it is kept and nothing of that is changed yet.
+        about: What the condition was computed from, where it is kept, whatever has changed since.
 
     Returns:
         A value of the element's type, or one that the store converts to it as ``value``.
     """
     if isinstance(value, Scatter):
         old = Gather(value.access, value.data, old.dtype)
-        kept = harmless(old, cond, holds)
+        kept = harmless(old, cond, holds, about)
         assert isinstance(kept, Gather)
-        return Scatter(kept.access, kept.data, guarded(cond, value.value, kept, holds, written))
-    value = harmless(value, cond, holds)
+        inside = guarded(cond, value.value, kept, holds, written, about)
+        return Scatter(kept.access, kept.data, inside)
+    value = harmless(value, cond, holds, about)
     if (found := updated(cond, value, old, holds, written)) is not None:
         return found
     return either(cond, holds, typing.cast(old.dtype, value), old)
 
 
-def chosen(cond: Expr, then: Expr, orelse: Expr, dtype: DType) -> Expr:
-    """What to assign to an element of type ``dtype`` that is ``then`` or ``orelse`` by ``cond``."""
-    a, b = harmless(then, cond, True), harmless(orelse, cond, False)
+def chosen(cond: Expr, then: Expr, orelse: Expr, dtype: DType, about: Expr | None = None) -> Expr:
+    """What to assign to an element of type ``dtype`` that is ``then`` or ``orelse`` by ``cond``; see `guarded`."""
+    a, b = harmless(then, cond, True, about), harmless(orelse, cond, False, about)
     if isinstance(a, Scatter) and isinstance(b, Scatter):
         value = either(cond, True, typing.cast(dtype, a.value), typing.cast(dtype, b.value))
         data = (
@@ -76,15 +83,17 @@ def chosen(cond: Expr, then: Expr, orelse: Expr, dtype: DType) -> Expr:
     return either(cond, True, typing.cast(dtype, a), typing.cast(dtype, b))
 
 
-def harmless(expr: Expr, cond: Expr, holds: bool) -> Expr:
+def harmless(expr: Expr, cond: Expr, holds: bool, about: Expr | None = None) -> Expr:
     """``expr``, of which only the value where ``cond`` is ``holds`` is used, unable to fail elsewhere.
 
     Where it is used the value is the same. A subscript that is data is 0 where it is not used and the
-    condition is about it: ``t[n] if n < 16 else 0`` reads inside of ``t`` always.
+    condition is about it: ``t[n] if n < 16 else 0`` reads inside of ``t`` always. Of a condition that is kept
+    in a scalar, ``about`` is what it was computed from.
     """
+    told = cond if about is None else about
 
     def inside(x: Expr) -> Expr:
-        return harmless(x, cond, holds)
+        return harmless(x, cond, holds, about)
 
     def instead(x: Expr, other: Const) -> Expr:
         return x if _is_guarded(x, cond, holds, other) else either(cond, holds, x, other)
@@ -95,7 +104,7 @@ def harmless(expr: Expr, cond: Expr, holds: bool) -> Expr:
         case Gather(access, data, dtype):
             subscripts = (
                 instead(d, Const(0, IntType(32) if isinstance(d.dtype, IndexType) else d.dtype))
-                if _compares(cond, d) and not _is_kept(d, cond, holds)
+                if _compares(told, d) and not _is_kept(d, told, holds)
                 else d
                 for d in map(inside, data)
             )

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from dsl.errors.errors import LanguageError, Span
 from dsl.expressions.expr import BinaryOp, Const, Expr, UnaryOp
-from dsl.expressions.numeric import Exact, convert, from_float, round_float, to_float
+from dsl.expressions.numeric import Exact, bounds, convert, from_float, round_float, to_float
 from dsl.expressions.result_types import plain
 from dsl.expressions.types import MAX_WIDTH, DType, FixedType, FloatType, IntType
 
@@ -84,6 +84,13 @@ def const(value: Number, dtype: DType, span: Span | None = None) -> Const:
     if isinstance(dtype, FixedType):
         return Const(Fraction(raw) / Fraction(2) ** dtype.frac, dtype)
     return Const(raw, plain(dtype))
+
+
+def is_within(literal: float, dtype: FixedType) -> bool:
+    """Whether a literal is in the range of a type, though not between its numbers in steps of it."""
+    low, high = bounds(dtype)
+    unit = Fraction(2) ** dtype.frac
+    return math.isfinite(literal) and low <= Fraction(literal) * unit <= high
 
 
 def _does_not_fit(value: Number, dtype: DType, span: Span | None) -> LanguageError:

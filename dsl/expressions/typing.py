@@ -42,6 +42,7 @@ from dsl.expressions.literals import (
     const,
     fold_binary,
     fold_unary,
+    is_within,
     literal_type,
     typed_literal,
 )
@@ -340,11 +341,7 @@ def power(x: Number, exponent: Operand, span: Span | None = None) -> Number: ...
 @overload
 def power(x: Expr, exponent: Operand, span: Span | None = None) -> Expr | Literal[1]: ...
 def power(x: Operand, exponent: Operand, span: Span | None = None) -> Operand:
-    """``x ** exponent`` for a constant exponent of 0 to 64, as a product from left to right.
-
-    Raises:
-        LanguageError: W127 for other exponents; what `binary` raises.
-    """
+    """``x ** exponent`` as a product from left to right; W127 for exponents but constants of 0 to 64."""
     if not isinstance(exponent, int) or not 0 <= exponent <= MAX_EXPONENT:
         raise LanguageError(
             "W127",
@@ -371,13 +368,12 @@ def assignable(value: DType, target: DType) -> bool:
 def assigned(x: Operand, target: DType, span: Span | None = None) -> Expr:
     """The value of an assignment to an element of type ``target``; the store will convert it.
 
-    A literal becomes a `Const`: of the target's type where that is a float, else of its own
-    minimal type.
+    A literal becomes a `Const`: of the target's type where that is a float, or fixed point and the literal is a
+    fraction, which is rounded by the modes of that type; else of its own minimal type.
 
     Raises:
-        LanguageError: W124 where a float would go into an integer or fixed-point element without
-            a cast; W122, W123 a literal that does not fit; W139 a shift by a variable that would
-            become a float or fixed point.
+        LanguageError: W124 a float without a cast that goes into an integer or fixed point; W122, W123 a
+            literal that does not fit; W139 a shift by a variable that becomes a float or fixed point.
     """
     if isinstance(x, float) and isinstance(target, IntType) and not x.is_integer():
         raise LanguageError(
@@ -388,6 +384,8 @@ def assigned(x: Operand, target: DType, span: Span | None = None) -> Expr:
         )
     if is_open(x):
         x = chosen(x, lambda v: assigned(v, target, span), select)
+    if isinstance(x, float) and isinstance(target, FixedType) and is_within(x, target):
+        return const(x, target, span)
     value = _kept(typed(x, target, span), target, span)
     if not assignable(value.dtype, target):
         raise LanguageError(

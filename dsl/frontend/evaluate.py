@@ -17,7 +17,7 @@ from dsl.expressions import typing, values
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, BinaryOp, CompareOp, Expr, Load, UnaryOp
 from dsl.expressions.result_types import require_truth
-from dsl.expressions.types import boolean
+from dsl.expressions.types import IndexType, IntType, boolean
 from dsl.expressions.values import Value
 from dsl.frontend import fold
 from dsl.frontend.arrays.parts import part_of
@@ -28,7 +28,7 @@ from dsl.frontend.calls import call
 from dsl.frontend.capture import MISSING, describe, is_number
 from dsl.frontend.context import Context
 from dsl.frontend.functions import nested
-from dsl.frontend.operands import as_value, bounded, value
+from dsl.frontend.operands import as_value, bounded, float_of_arguments, value
 from dsl.frontend.scope import LoopName
 from dsl.frontend.syntax.loop_parts import Most
 from dsl.frontend.syntax.unsupported import EXPRESSIONS
@@ -107,6 +107,9 @@ def evaluate(ctx: Context, node: ast.expr) -> object:
             raise ctx.error("W105", f"{what} is not supported in a kernel", node, instead)
 
 
+_OF_REALS = (BinaryOp.ADD, BinaryOp.SUB, BinaryOp.MUL, BinaryOp.DIV)
+
+
 def binary(ctx: Context, op: ast.operator, a: Value, b: Value, node: ast.expr | ast.stmt) -> Value:
     """``a op b`` of two values that stand at ``node``."""
     if is_number(a) and is_number(b):
@@ -126,7 +129,20 @@ def binary(ctx: Context, op: ast.operator, a: Value, b: Value, node: ast.expr | 
         raise ctx.error("W105", "'@' of numbers is not supported in a kernel", node, instead)
     if known in (BinaryOp.SHL, BinaryOp.SHR) and isinstance(b, Affine):
         return values.shift(known, a, b, b.interval(ctx.names.ranges()), ctx.span(node))
+    if known in _OF_REALS:
+        a, b = _as_float(ctx, a, b), _as_float(ctx, b, a)
     return values.binary(known, a, b, ctx.span(node))
+
+
+def _as_float(ctx: Context, x: Value, other: Value) -> Value:
+    """A literal next to an integer which no fixed point holds, ``6.2832 * i``: a float as the arguments are."""
+    if not isinstance(x, float) or not math.isfinite(x) or Fraction(repr(x)) == Fraction(x):
+        return x
+    is_integer = isinstance(other, Affine) or (
+        isinstance(other, Expr) and isinstance(other.dtype, IntType | IndexType)
+    )
+    usual = float_of_arguments(ctx)
+    return x if usual is None or not is_integer else typing.const(x, usual)
 
 
 def _folded(ctx: Context, function: Any, op: ast.AST, *args: Any) -> Value:

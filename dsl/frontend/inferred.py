@@ -45,6 +45,7 @@ class Inferred:
         spans: where the places are.
         places: the place of each such local, by its unique name.
         derived: what other locals contribute whose first value is computed of such ones.
+        usual: the float of the kernel's arguments, which floats are where nothing says more.
     """
 
     types: dict[Place, DType] = field(default_factory=dict)
@@ -52,6 +53,7 @@ class Inferred:
     spans: dict[Place, Span] = field(default_factory=dict)
     places: dict[str, Place] = field(default_factory=dict)
     derived: dict[str, list[DType]] = field(default_factory=dict)
+    usual: DType | None = None
 
     def settled(self, read: Callable[[], Program]) -> Program:
         """What ``read`` makes of the kernel once all types are known.
@@ -64,12 +66,12 @@ class Inferred:
             try:
                 program = read()
             except LanguageError as error:
-                if not self._changed():
+                if not self._changed() and not self._defaulted():
                     if error.code.startswith("W12"):  # types: it may be that of such a local
                         self._check()
                     raise
                 continue
-            if not self._changed():
+            if not self._changed() and not self._defaulted():
                 self._check()
                 return program
         raise AssertionError("types of locals are joined for ever")
@@ -85,9 +87,24 @@ class Inferred:
                 self.types[place] = found
         return grown
 
+    def _defaulted(self) -> bool:
+        """Whether a local that is only said to be a float becomes one of the usual type."""
+        open_ = [p for p, noted in self.noted.items() if self._is_open(p, noted)]
+        if self.usual is None or not open_:
+            return False
+        self.types[open_[0]] = self.usual  # what others are may follow from it
+        return True
+
+    def _is_open(self, place: Place, noted: list[DType]) -> bool:
+        known = [*noted, *([self.types[place]] if place in self.types else [])]
+        if any(isinstance(t, FixedType) for t in known):
+            return False
+        return joined(known) is None and any(isinstance(t, Open) for t in known)
+
     def _check(self) -> None:
         for place, noted in self.noted.items():
-            if joined(noted) is None:
+            known = [self.types[place]] if place in self.types else []
+            if joined([*known, *noted]) is None:
                 name = place[0]
                 fixed = any(isinstance(t, FixedType) for t in noted)
                 what = "fixed point, of unknown bits" if fixed else "a float, of unknown bits"

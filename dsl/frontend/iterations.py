@@ -92,7 +92,7 @@ class _Iteration:
         self._ctx = ctx
         self._node = node
 
-    def numbered(self, call: ast.Call) -> ast.For:
+    def numbered(self, call: ast.Call) -> ast.For | Copies:
         """``for i, v in enumerate(x, start)``."""
         target, args = self._node.target, call.args
         pair = isinstance(target, ast.Tuple) and len(target.elts) == 2 and len(args) in (1, 2)
@@ -102,7 +102,26 @@ class _Iteration:
         if not isinstance(start, int):
             raise self._refused("enumerate begins at an integer constant", args[1])
         number, element = target.elts  # type: ignore[attr-defined]
-        return self.over(number, start, args[0], element)
+        if isinstance(element, ast.Tuple) and (rows := self._rows(args[0])) is not None:
+            return self.constants([[start + n, row] for n, row in enumerate(rows)])
+        return self.over(number, start, self._table(args[0]), element)
+
+    def _rows(self, of: ast.expr) -> list[object] | None:
+        """Constants that are tuples, which are written there or captured; None of all else."""
+        if isinstance(of, ast.Tuple | ast.List):
+            found: object = _constants(self._ctx, of)
+        elif isinstance(of, ast.Name | ast.Attribute) and view_of(self._ctx, of) is None:
+            found = self._ctx.evaluate(of)
+        else:
+            return None
+        is_table = isinstance(found, list | tuple) and len(found) > 0
+        return [*found] if is_table and isinstance(found[0], list | tuple) else None  # type: ignore[index, misc]
+
+    def _table(self, of: ast.expr) -> ast.expr:
+        """What a loop runs over beside something else; constants that are written there are a table."""
+        if not isinstance(of, ast.Tuple | ast.List):
+            return of
+        return self._known(_constants(self._ctx, of), ast.Name("table", ast.Load()))
 
     def over(
         self, number: ast.Name | None, start: int, of: ast.expr, target: ast.expr | None = None
@@ -131,7 +150,7 @@ class _Iteration:
             if len(targets) != len(of.args) or of.keywords:
                 raise self._refused("zip gives an element of each of its arrays", of)
             for inner, part in zip(targets, of.args, strict=True):
-                yield from self._pairs(inner, part, place)
+                yield from self._pairs(inner, self._table(part), place)
             return
         view = view_of(ctx, of) if not isinstance(of, ast.Call) else None
         array = ctx.names.array(view.array) if view is not None else None

@@ -16,6 +16,7 @@ from dsl.frontend.evaluate import evaluate
 from dsl.frontend.functions import Given, array_call
 from dsl.frontend.helper_kernel import HelperKernel
 from dsl.frontend.inferred import Inferred
+from dsl.frontend.operands import float_of_arguments
 from dsl.frontend.results import assigned_results, result_names
 from dsl.frontend.scope import Names
 from dsl.frontend.statements import statement, whole_body
@@ -55,6 +56,7 @@ def _context(request: Request, declared: Sequence[Array], inferred: Inferred) ->
     once = assigned_once(source.node) | assigned_apart(source.node)
     plain = assigned_plainly(source.node)
     ctx = Context(request, names, source.bound, evaluate, inferred, once, plain, statement)
+    inferred.usual = float_of_arguments(ctx)
     ctx.helper = partial(HelperKernel, read_helper)
     ctx.expand = array_call
     return ctx

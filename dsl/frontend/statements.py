@@ -8,6 +8,7 @@ from dsl.expressions.expr import Access, Const
 from dsl.expressions.intrinsics import intrinsic_of, stmt
 from dsl.expressions.types import boolean
 from dsl.frontend.arrays.locals import array_assignment
+from dsl.frontend.arrays.renamed import renamed
 from dsl.frontend.arrays.slice_assignments import element_loops
 from dsl.frontend.assignments import assign, augmented
 from dsl.frontend.conditions import DataCond, condition
@@ -122,6 +123,8 @@ def _assigned(ctx: Context, node: ast.Assign | ast.AugAssign, name: str | None) 
     loops = element_loops(ctx, node)
     if loops is None:
         loops = array_assignment(ctx, node)
+    if loops is None:
+        loops = renamed(ctx, node)
     if loops is not None and name is not None:
         message = "weft.stmt names one assignment, and this one is of several elements"
         raise ctx.error("W110", message, node, "write the loop over the elements")

@@ -97,14 +97,14 @@ def predicated(
     merged = [
         replace(
             a,
-            value=chosen(cond, a.value, b.value, dtype_of(a.target.array)),
+            value=chosen(cond, a.value, b.value, dtype_of(a.target.array), written),
             source=f"{a.source} else {b.source}",
         )
         for a, b in pairs
     ]
     unchanged = None if pairs else written
-    first = _Guard(cond, True, branches.then_locals, dtype_of, unchanged)
-    second = _Guard(cond, False, branches.else_locals, dtype_of)
+    first = _Guard(cond, True, branches.then_locals, dtype_of, unchanged, written)
+    second = _Guard(cond, False, branches.else_locals, dtype_of, about=written)
     return (*merged, *first.nodes(then), *second.nodes(orelse))
 
 
@@ -117,6 +117,7 @@ class _Guard:
     locals: Collection[str]
     dtype_of: Callable[[str], DType]
     written: Expr | None = None
+    about: Expr | None = None
 
     def nodes(self, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
         found: list[Node] = []
@@ -139,6 +140,6 @@ class _Guard:
     def _value(self, stmt: Stmt) -> Expr:
         name = stmt.target.array
         if name in self.locals:
-            return harmless(stmt.value, self.cond, self.holds)
+            return harmless(stmt.value, self.cond, self.holds, self.about)
         old = assigned_element(stmt.target, stmt.value, self.dtype_of(name))
-        return guarded(self.cond, stmt.value, old, self.holds, self.written)
+        return guarded(self.cond, stmt.value, old, self.holds, self.written, self.about)

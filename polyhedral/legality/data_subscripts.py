@@ -14,6 +14,7 @@ from dsl.expressions.types import DType, IndexType, IntType
 from dsl.expressions.value_range import Range, type_range, value_range
 from dsl.programs.pretty_expr import MARK, expr_text
 from dsl.programs.program import Array, Storage
+from polyhedral.legality.flags import resolved_values
 from polyhedral.legality.stored_ranges import StoredRanges
 from polyhedral.scop.scop import Scop, Statement
 
@@ -27,11 +28,12 @@ def check_data_subscripts(scop: Scop, loops: Loops) -> None:
     Raises:
         LanguageError: W164 one that is not proven to be inside of the array.
     """
-    locals_ = _Locals(scop, loops)
+    values = resolved_values(scop.program)
+    locals_ = _Locals(scop, loops, values)
     for s in scop.statements:
         if s.name not in loops:
             continue
-        for expr in walk(s.stmt.value):
+        for expr in walk(values[s.name]):
             if isinstance(expr, Gather | Scatter):
                 _check(scop.program.array(expr.access.array), s, expr, locals_)
 
@@ -87,15 +89,16 @@ def _text(value: Expr) -> str:
 class _Locals:
     """Ranges of what is read: of locals those of the values they are given, else of the type."""
 
-    def __init__(self, scop: Scop, loops: Loops) -> None:
-        self.scop, self.loops = scop, loops
+    def __init__(self, scop: Scop, loops: Loops, values: Mapping[str, Expr]) -> None:
+        self.scop, self.loops, self.values = scop, loops, values
         self.known: dict[str, Range | None] = {}  # None while it is being found
+        self.recursive: set[str] = set()
         self.least: StoredRanges | None = None
 
     def range_of(self, value: Expr, s: Statement) -> Range:
-        return value_range(value, self.loops[s.name], self._stored)
+        return value_range(value, self.loops[s.name], lambda a, t: self._stored(a, t, s.name))
 
-    def _stored(self, access: Access, dtype: DType) -> Range:
+    def _stored(self, access: Access, dtype: DType, at: str) -> Range:
         whole = type_range(dtype)
         array = self.scop.program.array(access.array)
         if array.storage is Storage.ARGUMENT:
@@ -105,13 +108,19 @@ class _Locals:
         if array.name not in self.known:
             self.known[array.name] = None
             self.known[array.name] = self._written(array, whole)
-        return self.known[array.name] or self._least(access, dtype)  # a value of its own values
+        known = self.known[array.name]
+        if known is None:
+            self.recursive.add(array.name)
+        if array.name not in self.recursive:
+            return known or whole
+        low, high = self._least(access, dtype, at)  # a value of its own values
+        return (low, high) if known is None else (max(low, known[0]), min(high, known[1]))
 
-    def _least(self, access: Access, dtype: DType) -> Range:
+    def _least(self, access: Access, dtype: DType, at: str) -> Range:
         """The least range that holds itself."""
         if self.least is None:
             self.least = StoredRanges(self.scop.program)
-        return self.least.stored(access, dtype)
+        return self.least.stored(access, dtype, at)
 
     def _written(self, array: Array, whole: Range) -> Range:
         """The least range of all that is written; what is read before it is written is an error."""
@@ -119,7 +128,7 @@ class _Locals:
         for s in self.scop.statements:
             if s.stmt.target.array != array.name or s.name not in self.loops:
                 continue
-            value = s.stmt.value
+            value = self.values[s.name]
             if not isinstance(value.dtype, IntType | IndexType):
                 return whole
             low, high = self.range_of(value, s)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from tests.frontend.conftest import Load
@@ -58,3 +59,33 @@ def test_what_is_not_clear_is_asked_for(error: Callable[[str], str]) -> None:
     sums = error(f"{head}s = 0.0\n    for v in x:\n        s += v\n    y[0] = s\n")
     assert "error[W129]: the type of 's' is not clear: it is fixed point" in sums
     assert "help: say it: s: fixed[32, 16] = ..." in sums
+
+
+def test_floats_of_literals_are_as_the_arguments(kernel: Load) -> None:
+    """Of one float type they have, that one; products of literals with integers too."""
+    made = kernel(
+        "@weft.kernel\ndef k(x: f64[8], y: f64[8]):\n    a, b = 0.0, 1.0\n    for i in range(8):\n"
+        "        b = b * 0.9\n        a = a + b\n        y[i] = a + 0.1 * i + 3.1 * x[i]\n"
+    )
+    assert {str(a.dtype) for a in made.program.locals} == {"f64"}
+    x, y = np.arange(8.0), np.zeros(8)
+    made(x, y)
+    b = np.cumprod(np.full(8, 0.9))
+    assert np.allclose(y, np.cumsum(b) + 0.1 * np.arange(8) + 3.1 * x, rtol=1e-12)
+
+
+@pytest.mark.parametrize(("mode", "raw"), [("trn", -2488), ("rnd", -2487), ("trn_zero", -2487)])
+def test_fractions_are_rounded_as_the_type_says(kernel: Load, mode: str, raw: int) -> None:
+    """-0.6072 is -2487.09 steps of a fixed[16, 4]."""
+    made = kernel(
+        f"@weft.kernel\ndef k(y: fixed[16, 4, '{mode}', 'sat'][2]):\n"
+        f"    t: fixed[16, 4, '{mode}', 'sat'] = -0.6072\n    y[0] = t\n    y[1] = -0.6072\n"
+    )
+    y = np.zeros(2, np.int16)
+    made(y)
+    assert list(y) == [raw, raw]
+
+
+def test_fractions_out_of_range_are_refused(error: Callable[[str], str]) -> None:
+    said = error("@weft.kernel\ndef k(y: fixed[8, 4][2]):\n    y[0] = 8.1\n")
+    assert "error[W122]: the literal 8.1 has no exact fixed-point type here" in said

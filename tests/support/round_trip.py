@@ -6,7 +6,17 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from dsl.expressions.expr import Binary, BinaryOp, Cast, Compare, Expr, Select, Unary
+from dsl.expressions.expr import (
+    Binary,
+    BinaryOp,
+    Cast,
+    Compare,
+    Expr,
+    Gather,
+    Scatter,
+    Select,
+    Unary,
+)
 from dsl.expressions.guarded import harmless
 from dsl.expressions.types import boolean
 from dsl.kernels.loader import load_kernels
@@ -45,5 +55,9 @@ def _read(expr: Expr) -> Expr:
             return Binary(op, a, b, dtype, span)
         case Compare(op, a, b, dtype, span):
             return Compare(op, _read(a), _read(b), dtype, span)
+        case Gather(access, data, dtype):
+            return Gather(access, tuple(map(_read, data)), dtype)
+        case Scatter(access, data, value):
+            return Scatter(access, tuple(map(_read, data)), _read(value))
         case _:
             return expr

@@ -8,7 +8,19 @@ from typing import TypeVar
 
 from dsl.expressions import typing as t
 from dsl.expressions.affine import Affine, And, Cond, Constraint, Or
-from dsl.expressions.expr import Access, Const, Expr, Index, Load, children, loads, map_leaves, walk
+from dsl.expressions.expr import (
+    Access,
+    Const,
+    Expr,
+    Gather,
+    Index,
+    Load,
+    Scatter,
+    children,
+    loads,
+    map_leaves,
+    walk,
+)
 from dsl.programs.program import If, Loop, Node, Program, Stmt, Storage
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Step
@@ -217,12 +229,12 @@ def _smaller_stmts(stmt: Stmt) -> Iterator[Stmt]:
         if t.assignable(value.dtype, stmt.value.dtype) or value.dtype == stmt.value.dtype:
             yield replace(stmt, value=value)
     for n, index in enumerate(stmt.target.indices):
-        for simple in _simpler_affines(index):
+        for simple in () if index.is_data else _simpler_affines(index):
             target = Access(stmt.target.array, _put(stmt.target.indices, n, simple))
             yield replace(stmt, target=target)
     for e in dict.fromkeys(loads(stmt.value)):
         for n, index in enumerate(e.indices):
-            for simple in _simpler_affines(index):
+            for simple in () if index.is_data else _simpler_affines(index):
                 yield _with_access(stmt, e, Access(e.array, _put(e.indices, n, simple)))
 
 
@@ -234,7 +246,14 @@ def _with_access(stmt: Stmt, old: Access, new: Access) -> Stmt:
 
 
 def _smaller_values(value: Expr) -> Iterator[Expr]:
-    """Sub-expressions of the root, then the same with one inner node replaced by a simpler one."""
+    """Sub-expressions of the root, then the same with one inner node replaced by a simpler one.
+
+    What is written at data stays at data.
+    """
+    if isinstance(value, Scatter):
+        for n in range(len(children(value))):
+            yield from _replaced_child(value, n)
+        return
     if not children(value):
         if not isinstance(value, Const) or value.value not in (0, 1):
             yield t.const(1, value.dtype)
@@ -247,11 +266,22 @@ def _smaller_values(value: Expr) -> Iterator[Expr]:
 
 def _replaced_child(value: Expr, n: int) -> Iterator[Expr]:
     """A child replaced by something simpler of the same type."""
-    names = [f.name for f in fields(value) if f.name in _OPERANDS]
     child = children(value)[n]
     for simple in _smaller_values(child):
         if simple.dtype == child.dtype:
-            yield replace(value, **{names[n]: simple})
+            yield _with_child(value, n, simple)
+
+
+def _with_child(value: Expr, n: int, new: Expr) -> Expr:
+    match value:
+        case Gather(access, data, dtype):
+            return Gather(access, _put(data, n, new), dtype)
+        case Scatter(access, data, inside) if n < len(data):
+            return Scatter(access, _put(data, n, new), inside)
+        case Scatter(access, data, _):
+            return Scatter(access, data, new)
+    names = [f.name for f in fields(value) if f.name in _OPERANDS]
+    return replace(value, **{names[n]: new})
 
 
 _OPERANDS = ("operand", "cond", "lhs", "then", "rhs", "orelse")

@@ -14,7 +14,9 @@ from typing import TypeVar
 
 from dsl.expressions.affine import Affine
 from dsl.expressions.intrinsics import intrinsic_of
-from dsl.frontend.arrays.numpy_arrays import NOT_ELEMENTWISE, masked, numpy_array, picked
+from dsl.frontend.arrays.axes import along, axes_of, keeps, kept
+from dsl.frontend.arrays.elementwise import NOT_ELEMENTWISE
+from dsl.frontend.arrays.numpy_arrays import masked, numpy_array, picked
 from dsl.frontend.arrays.numpy_library import library_call
 from dsl.frontend.arrays.parts import part_of, type_of
 from dsl.frontend.arrays.shapes import (
@@ -183,7 +185,7 @@ class ArrayExprs:
             return None
         if isinstance(function, Kernel) and any(map(is_array, _results(function))):
             result = self.ctx.evaluate(node)
-            return self._whole(result) if isinstance(result, Array) else None
+            return self.whole(result) if isinstance(result, Array) else None
         if isinstance(function, Kernel):
             formal = function.program.arguments
             whole = [n for a, n in zip(formal, node.args, strict=False) if a.shape]
@@ -191,7 +193,8 @@ class ArrayExprs:
         is_known = intrinsic_of(function) or dtype_of(function) or numpy_type(function) or name
         return self._elementwise(node) if is_known or function in (int, float, bool) else None
 
-    def _whole(self, array: Array) -> ArrayExpr:
+    def whole(self, array: Array) -> ArrayExpr:
+        """All of an array of the kernel."""
         view = View(array.name, tuple(Slice(Affine(), n) for n in array.shape))
         return ArrayExpr(array.shape, lambda at: self.element(view, at), (view,))
 
@@ -215,36 +218,20 @@ class ArrayExprs:
             return ArrayExpr(
                 array.shape, lambda at: self.at(ast.Call(cast, [array.at(at)], [])), array.own
             )
-        axis = self._axis(node, args, len(array.shape))
-        return None if axis is None else self._along(name, array, axis)
+        rank = len(array.shape)
+        axes = axes_of(self, node, args, rank)
+        if keeps(self, node):
+            return kept(self, node, axes, rank, self._materialised)
+        return None if axes is None else along(self, name, array, axes)
 
-    def _axis(self, node: ast.Call, args: Sequence[ast.expr], rank: int) -> int | None:
-        """The axis that a reduction is along; None where it is of all elements."""
-        given = next((k.value for k in node.keywords if k.arg == "axis"), args[0] if args else None)
-        known = None if given is None else self.ctx.evaluate(given)
-        if known is None:
-            return None
-        if not isinstance(known, int) or not -rank <= known < rank:
-            message = (
-                f"the axis {self.ctx.source.text(given)} is none of an array of {rank} dimensions"  # type: ignore[arg-type]
-            )
-            raise self.ctx.error("W142", message, node, f"write 0 to {rank - 1}")
-        return known % rank if rank > 1 else None
-
-    def _along(self, name: str, array: ArrayExpr, axis: int) -> ArrayExpr:
-        extent = array.shape[axis]
-
-        def at(places: Sequence[Affine]) -> ast.expr:
-            def term(k: Sequence[Affine]) -> ast.expr:
-                return array.at([*places[:axis], *k, *places[axis:]])
-
-            if name == "mean":
-                return self.at(
-                    ast.BinOp(self.total("sum", (extent,), term), ast.Div(), self.given(extent))
-                )
-            return self.total(name, (extent,), term)
-
-        return ArrayExpr(array.shape[:axis] + array.shape[axis + 1 :], at)
+    def _materialised(self, node: ast.expr) -> Array:
+        """A new array that holds an expression of arrays, assigned in front of the statement."""
+        name = self.ctx.names.unique("along")
+        target = self.at(ast.Name(name, ast.Store()))
+        self.ctx.ahead.nodes += self.ctx.read(self.at(ast.Assign([target], node)))
+        found = self.ctx.names.find(name)
+        assert isinstance(found, Array)
+        return found
 
     # ------------------------------------------------------------------------------- products
 
@@ -255,8 +242,8 @@ class ArrayExprs:
         if a is None or b is None:
             return None
         text = self.ctx.source.text(node)
-        if len(a.shape) > 2 or len(b.shape) > 2:
-            message = f"{text} is of arrays of more than two dimensions"
+        if len(b.shape) > 2:
+            message = f"{text} is by an array of more than two dimensions"
             raise self.ctx.error("W142", message, node, "write the loops over the matrices")
         if a.shape[-1] != b.shape[0]:
             message = f"{text} is a product of the shapes {a.shape} and {b.shape}"

@@ -20,6 +20,42 @@ def cumsum(x):
     return y
 
 
+def cumprod(x):
+    """The products of all elements up to each."""
+    y = [0] * len(x)
+    product = 1
+    for i in range(len(x)):
+        product *= x[i]
+        y[i] = product
+    return y
+
+
+def cummax(x):
+    """The largest of all elements up to each."""
+    y = np.empty(len(x), x.dtype)
+    y[0] = x[0]
+    for i in range(1, len(x)):
+        y[i] = max(y[i - 1], x[i])
+    return y
+
+
+def cummin(x):
+    """The least of all elements up to each."""
+    y = np.empty(len(x), x.dtype)
+    y[0] = x[0]
+    for i in range(1, len(x)):
+        y[i] = min(y[i - 1], x[i])
+    return y
+
+
+def bincount(x, count):
+    """How many elements are 0, 1, and so on."""
+    y = [0] * count
+    for i in range(len(x)):
+        y[x[i]] += 1
+    return y
+
+
 def argmax(x):
     """The place of the first largest element."""
     place = 0
@@ -54,6 +90,33 @@ def sort(x):
             y[i] = low
             y[i + 1] = high
     return y
+
+
+def argsort(x):
+    """The places of the elements in ascending order, equal ones in the order in which they stand."""
+    y = np.empty(len(x), x.dtype)
+    at = [0] * len(x)
+    for i in range(len(x)):
+        y[i] = x[i]
+        at[i] = i
+    for p in range(len(x)):
+        for i in range(p % 2, len(x) - 1, 2):
+            if y[i] > y[i + 1]:
+                y[i], y[i + 1] = y[i + 1], y[i]
+                at[i], at[i + 1] = at[i + 1], at[i]
+    return at
+
+
+def median_odd(x):
+    """The element in the middle of an odd number of them."""
+    y = sort(x)
+    return y[len(x) // 2]
+
+
+def median_even(x):
+    """The mean of the two in the middle."""
+    y = sort(x)
+    return 0.5 * (y[len(x) // 2 - 1] + y[len(x) // 2])
 
 
 def pad(x, before, after, value):

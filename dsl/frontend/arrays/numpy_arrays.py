@@ -14,65 +14,16 @@ from collections.abc import Sequence
 from dsl.errors.errors import LanguageError
 from dsl.expressions.affine import Affine
 from dsl.expressions.types import boolean
+from dsl.frontend.arrays.axes import squares_of
 from dsl.frontend.arrays.einsum import einsum
+from dsl.frontend.arrays.joined import joined, padded, repeated
+from dsl.frontend.arrays.matrices import CONSTANT, MATRICES, constant, matrix
 from dsl.frontend.arrays.parts import part_of
 from dsl.frontend.arrays.shapes import ArrayExpr, Exprs, Shape, numpy_name
-from dsl.frontend.arrays.slices import view_of
+from dsl.frontend.arrays.slices import is_new_dimension, view_of
 from dsl.frontend.arrays.tables import is_of_module
 from dsl.frontend.capture import is_number
 
-NOT_ELEMENTWISE = frozenset(
-    [
-        "arange",
-        "outer",
-        "diff",
-        "roll",
-        "flip",
-        "ravel",
-        "reshape",
-        "einsum",
-        "array",
-        "asarray",
-        "cumsum",
-        "cumprod",
-        "argmax",
-        "argmin",
-        "sort",
-        "argsort",
-        "pad",
-        "convolve",
-        "correlate",
-        "concatenate",
-        "hstack",
-        "vstack",
-        "stack",
-        "var",
-        "std",
-        "cov",
-        "median",
-        "percentile",
-        "unique",
-        "histogram",
-        "bincount",
-        "cross",
-        "kron",
-        "trace",
-        "tensordot",
-        "linspace",
-        "meshgrid",
-        "repeat",
-        "tile",
-        "count_nonzero",
-        "searchsorted",
-        "nonzero",
-        "where_",
-        "prod",
-        "fft",
-        "ptp",
-        "average",
-    ]
-)
-"""Functions of NumPy of which an element is none of the elements in its place."""
 _METHODS = ("reshape", "ravel", "flatten", "clip")
 
 
@@ -83,6 +34,8 @@ def numpy_array(exprs: Exprs, node: ast.Call) -> ArrayExpr | None:
         LanguageError: W142 shapes that do not fit, W144 what is no constant.
     """
     func = node.func
+    if (squares := squares_of(exprs, node)) is not None:
+        return exprs.of(squares)
     if isinstance(func, ast.Attribute) and func.attr in _METHODS:
         array = exprs.of(func.value)
         if array is not None:
@@ -90,7 +43,17 @@ def numpy_array(exprs: Exprs, node: ast.Call) -> ArrayExpr | None:
     if isinstance(func, ast.Attribute) and not is_of_module(exprs.ctx, func):
         return None
     name = numpy_name(exprs.ctx.evaluate(func))
+    if name in CONSTANT:
+        return constant(exprs, name, node)
+    if name in MATRICES:
+        return matrix(exprs, name, node)
+    if name in ("repeat", "tile") and node.args:
+        return repeated(exprs, name, node)
     match name:
+        case "pad":
+            return padded(exprs, node)
+        case "concatenate" | "stack" | "vstack" | "hstack" | "column_stack":
+            return joined(exprs, name, node)
         case "arange":
             return _arange(exprs, node)
         case "einsum":
@@ -206,9 +169,13 @@ def _reshaped(
 
 def _array(exprs: Exprs, node: ast.Call) -> ArrayExpr | None:
     """``np.array(TABLE)`` of a captured list, or of an array: a copy."""
-    if len(node.args) != 1 or isinstance(node.args[0], ast.List | ast.ListComp):
+    if len(node.args) != 1 or isinstance(node.args[0], ast.ListComp):
         return None
-    found = exprs.of(node.args[0])
+    found = (
+        _listed(exprs, node.args[0])
+        if isinstance(node.args[0], ast.List)
+        else exprs.of(node.args[0])
+    )
     if found is None:
         table = exprs.ctx.evaluate(node.args[0])
         found = of_list(exprs, table, node.args[0])
@@ -251,7 +218,7 @@ def picked(exprs: Exprs, node: ast.expr) -> ArrayExpr | None:
     """
     assert isinstance(node, ast.Subscript)
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    if any(_is_new(exprs, p) for p in parts):
+    if any(is_new_dimension(p) for p in parts):
         return _with_new(exprs, node, parts)
     if len(parts) != 1 or isinstance(parts[0], ast.Slice | ast.Constant):
         return None
@@ -281,18 +248,27 @@ def _listed(exprs: Exprs, node: ast.expr) -> ArrayExpr | None:
         return of_list(exprs, exprs.ctx.evaluate(node), node)
     if not isinstance(node, ast.List):
         return None
-    numbers = [exprs.ctx.evaluate(n) for n in node.elts]
-    return of_list(exprs, numbers, exprs.given(numbers, ast.Name("list", ast.Load())))
+    numbers = _numbers(exprs, node)
+    return (
+        None
+        if numbers is None
+        else of_list(exprs, numbers, exprs.given(numbers, ast.Name("list", ast.Load())))
+    )
 
 
-def _is_new(exprs: Exprs, part: ast.expr) -> bool:
-    if isinstance(part, ast.Constant):
-        return part.value is None
-    return isinstance(part, ast.Attribute) and part.attr == "newaxis"
+def _numbers(exprs: Exprs, node: ast.List) -> list[object] | None:
+    """The constants in a list that is written there, which may be lists again; None where others are in it."""
+    found: list[object] = []
+    for part in node.elts:
+        each = _numbers(exprs, part) if isinstance(part, ast.List) else exprs.ctx.evaluate(part)
+        if each is None or not (isinstance(each, list) or is_number(each)):
+            return None
+        found.append(each)
+    return found
 
 
 def _with_new(exprs: Exprs, node: ast.Subscript, parts: Sequence[ast.expr]) -> ArrayExpr | None:
-    kept = [p for p in parts if not _is_new(exprs, p)]
+    kept = [p for p in parts if not is_new_dimension(p)]
     inside: ast.expr = node.value
     if kept:
         key = kept[0] if len(kept) == 1 else exprs.at(ast.Tuple(kept, ast.Load()))
@@ -301,9 +277,9 @@ def _with_new(exprs: Exprs, node: ast.Subscript, parts: Sequence[ast.expr]) -> A
     if array is None:
         return None
     own = iter(array.shape)
-    marks = [p for p in parts if _is_new(exprs, p) or isinstance(p, ast.Slice)]
-    shape = [1 if _is_new(exprs, p) else next(own) for p in marks] + [*own]
-    is_own = [not _is_new(exprs, p) for p in marks]
+    marks = [p for p in parts if is_new_dimension(p) or isinstance(p, ast.Slice)]
+    shape = [1 if is_new_dimension(p) else next(own) for p in marks] + [*own]
+    is_own = [not is_new_dimension(p) for p in marks]
     is_own += [True] * (len(shape) - len(is_own))
     found = array
 

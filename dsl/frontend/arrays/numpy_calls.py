@@ -6,6 +6,7 @@ import ast
 import builtins
 import math
 
+from dsl.errors.errors import Span
 from dsl.expressions import typing, values
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import BinaryOp, CompareOp, Expr
@@ -30,7 +31,7 @@ _BINARY = {
     "left_shift": BinaryOp.SHL,
     "right_shift": BinaryOp.SHR,
 }
-_COUNTS = {"clip": 3, "square": 1, "power": 2, **dict.fromkeys(_BINARY, 2)}
+_COUNTS = {"clip": 3, "sign": 1, "square": 1, "power": 2, **dict.fromkeys(_BINARY, 2)}
 
 
 def named_operator(ctx: Context, function: object, node: ast.Call) -> Value | None:
@@ -46,6 +47,10 @@ def named_operator(ctx: Context, function: object, node: ast.Call) -> Value | No
         case "clip":
             low = values.binary(BinaryOp.MAX, args[0], args[1], span)
             return values.binary(BinaryOp.MIN, low, args[2], span)
+        case "sign":
+            below = values.compare(CompareOp.LT, args[0], 0, span)
+            above = values.compare(CompareOp.GT, args[0], 0, span)
+            return _sign(args[0], above, below, span)
         case "square":
             return values.binary(BinaryOp.MUL, args[0], args[0], span)
         case "power":
@@ -56,6 +61,13 @@ def named_operator(ctx: Context, function: object, node: ast.Call) -> Value | No
                 raise ctx.error("W127", message, node, instead)
             return typing.power(values.operand(args[0]), exponent, span)
     return values.binary(_BINARY[name], args[0], args[1], span)
+
+
+def _sign(x: Value, above: Value, below: Value, span: Span | None) -> Value:
+    """1, 0 or -1: of a float a float of its type."""
+    of = values.select(above, 1, values.select(below, -1, 0, span), span)
+    is_float = isinstance(x, Expr) and isinstance(x.dtype, FloatType)
+    return values.cast(x.dtype, of, span) if is_float else of  # type: ignore[union-attr]
 
 
 def converted(ctx: Context, function: object, node: ast.Call) -> Value | None:

@@ -8,8 +8,8 @@ from dsl.errors.errors import LanguageError
 from dsl.frontend.arrays.shapes import ArrayExpr, Exprs, numpy_name
 from dsl.frontend.arrays.tables import is_of_module
 
-_OF_ONE = ("cumsum", "argmax", "argmin", "sort", "var", "std")
-_NAMES = (*_OF_ONE, "pad", "concatenate", "convolve")
+_OF_ONE = ("cumsum", "cumprod", "argmax", "argmin", "sort", "argsort", "var", "std", "median")
+_NAMES = (*_OF_ONE, "pad", "concatenate", "convolve", "bincount", "accumulate")
 _METHODS = ("cumsum", "argmax", "argmin", "var", "std")
 
 
@@ -29,8 +29,8 @@ def library_call(exprs: Exprs, node: ast.Call) -> ast.Call | None:
             return None
         name, args = func.attr, [func.value, *args]
     else:
-        name = numpy_name(ctx.evaluate(func))
-    if name not in _NAMES or not args:
+        name = _name(exprs, func)
+    if name not in _NAMES or not args or _is_read_elsewhere(exprs, name, args, node):
         return None
     made = _Made(exprs, node, name)
     called, passed = made.arguments(args)
@@ -40,6 +40,42 @@ def library_call(exprs: Exprs, node: ast.Call) -> ast.Call | None:
     found = exprs.at(ast.Call(function, passed, []))
     ctx.rewritten[node] = found
     return found
+
+
+def _name(exprs: Exprs, func: ast.expr) -> str:
+    """The name of a function of NumPy, or of Python that is the same."""
+    called = exprs.ctx.evaluate(func)
+    if called is sorted:
+        return "sort"
+    if getattr(called, "__name__", "") == "accumulate" and _accumulated(exprs, func):
+        return "accumulate"
+    return numpy_name(called)
+
+
+def _accumulated(exprs: Exprs, func: ast.expr) -> str:
+    """The operator of ``np.maximum.accumulate``; an empty text of all else."""
+    inside = exprs.ctx.evaluate(func.value) if isinstance(func, ast.Attribute) else None
+    name = numpy_name(inside)
+    return _ACCUMULATED.get(name, "")
+
+
+_ACCUMULATED = {"maximum": "cummax", "minimum": "cummin", "add": "cumsum", "multiply": "cumprod"}
+
+
+def _is_read_elsewhere(exprs: Exprs, name: str, args: list[ast.expr], node: ast.Call) -> bool:
+    """Whether it is of arrays of more dimensions, or of others than two vectors (`numpy_arrays`)."""
+    if name == "concatenate":
+        parts = args[0].elts if isinstance(args[0], ast.Tuple | ast.List) else []
+        arrays = [exprs.of(p) for p in parts]
+        return (
+            len(parts) != 2
+            or any(a is None or len(a.shape) != 1 for a in arrays)
+            or bool(node.keywords)
+        )
+    if name not in ("pad", "var", "std"):
+        return False
+    array = exprs.of(args[0])
+    return array is not None and len(array.shape) > 1
 
 
 class _Made:
@@ -55,16 +91,26 @@ class _Made:
         if name in _OF_ONE:
             if len(args) > 1 or self._keywords:
                 raise self._refused(f"write np.{name}(x), of an array of one dimension")
-            self._vector(args[0])
+            found = self._vector(args[0])
+            if name == "median":
+                name = "median_odd" if found.shape[0] % 2 else "median_even"
             return name, args
         if name == "concatenate":
-            parts = args[0].elts if isinstance(args[0], ast.Tuple | ast.List) else []
-            if len(parts) != 2 or len(args) > 1 or self._keywords:
-                raise self._refused("it is of two arrays: np.concatenate((a, b))")
-            for part in parts:
-                self._vector(part)
-            return name, parts
+            assert isinstance(args[0], ast.Tuple | ast.List)
+            return name, args[0].elts
+        if name == "accumulate":
+            self._vector(args[0])
+            return _accumulated(self._exprs, self._node.func), args[:1]
+        if name == "bincount":
+            return self._counted(args)
         return self._padded(args) if name == "pad" else self._convolved(args)
+
+    def _counted(self, args: list[ast.expr]) -> tuple[str, list[ast.expr]]:
+        least = self._keywords.pop("minlength", None)
+        if least is None or self._keywords or len(args) != 1:
+            raise self._refused("write np.bincount(x, minlength=16), for numbers below 16")
+        self._vector(args[0])
+        return "bincount", [args[0], least]
 
     def _padded(self, args: list[ast.expr]) -> tuple[str, list[ast.expr]]:
         instead = "write np.pad(x, (before, after), constant_values=0)"

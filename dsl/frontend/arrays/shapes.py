@@ -12,6 +12,7 @@ from typing import Protocol, TypeVar
 from dsl.expressions.affine import Affine
 from dsl.frontend.context import Context
 from dsl.programs.inline import View
+from dsl.programs.program import Array
 
 Placed = TypeVar("Placed", bound=ast.AST)
 Shape = tuple[int, ...]
@@ -43,6 +44,9 @@ class Exprs(Protocol):
 
     def given(self, value: object, node: ast.expr | None = None) -> ast.expr:
         """An expression that stands for that."""
+
+    def whole(self, array: Array) -> ArrayExpr:
+        """All of an array of the kernel."""
 
     def at(self, node: Placed) -> Placed:
         """The node in the place of the statement."""

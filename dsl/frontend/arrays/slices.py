@@ -28,6 +28,8 @@ def view_of(ctx: Context, node: ast.expr) -> View | None:
             raise _refused(
                 ctx, "a slice is not subscripted again", node, "write all in one pair of brackets"
             )
+        if any(map(is_new_dimension, parts)):
+            return None
         subscripts[:0] = parts
         node = node.value
     whole = part_of(ctx, ctx.evaluate(node)) if isinstance(node, ast.Name) else None
@@ -45,6 +47,13 @@ def view_of(ctx: Context, node: ast.expr) -> View | None:
     ]
     dims += [Slice(Affine(), extent) for extent in array.shape[len(subscripts) :]]
     return within(view, dims)
+
+
+def is_new_dimension(part: ast.expr) -> bool:
+    """Whether a subscript is ``None`` or ``np.newaxis``."""
+    if isinstance(part, ast.Constant):
+        return part.value is None
+    return isinstance(part, ast.Attribute) and part.attr == "newaxis"
 
 
 def _slice(ctx: Context, array: Array, dim: int, node: ast.Slice) -> Slice:

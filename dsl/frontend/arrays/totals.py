@@ -6,8 +6,10 @@ import ast
 from collections.abc import Sequence
 
 from dsl.expressions.affine import Affine
+from dsl.frontend.arrays.axes import squares_of
 from dsl.frontend.arrays.einsum import einsum_total
 from dsl.frontend.arrays.expressions import PRODUCTS, REDUCTIONS, ArrayExprs, method_of
+from dsl.frontend.arrays.matrices import diagonal
 from dsl.frontend.arrays.numpy_arrays import masked
 from dsl.frontend.arrays.shapes import ArrayExpr, numpy_name
 from dsl.frontend.context import Context
@@ -22,6 +24,9 @@ def total(ctx: Context, node: ast.expr) -> ast.expr | None:
         LanguageError: W142 it has an array as its value.
     """
     exprs = ArrayExprs(ctx, node)
+    squares = squares_of(exprs, node) if isinstance(node, ast.Call) else None
+    if squares is not None and exprs.of(squares) is None:
+        return squares
     match node:
         case ast.BinOp(left=left, op=ast.MatMult(), right=right):
             return _product(exprs, left, right, node)
@@ -32,6 +37,8 @@ def total(ctx: Context, node: ast.expr) -> ast.expr | None:
             name = numpy_name(function)
             if name == "einsum":
                 return einsum_total(exprs, node)
+            if name == "trace":
+                return _trace(exprs, of)
             if name == "count_nonzero":
                 return _counted(exprs, of)
             if name in (*REDUCTIONS, "mean", *PRODUCTS):
@@ -76,6 +83,15 @@ def _counted(exprs: ArrayExprs, of: ast.expr) -> ast.expr | None:
         return exprs.at(ast.IfExp(held.at(at), exprs.given(1), exprs.given(0)))
 
     return exprs.total("sum", array.shape, term)
+
+
+def _trace(exprs: ArrayExprs, of: ast.expr) -> ast.expr | None:
+    """The sum of the elements on the diagonal of a matrix."""
+    array = exprs.of(of)
+    if array is None or len(array.shape) != 2:
+        return None
+    on_it = diagonal(array)
+    return None if on_it is None else _all(exprs, "sum", on_it)
 
 
 def _all(exprs: ArrayExprs, name: str, array: ArrayExpr) -> ast.expr:

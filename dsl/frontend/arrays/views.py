@@ -44,6 +44,15 @@ def check_view(ctx: Context, target: ast.Name, source: ast.expr) -> None:
     )
 
 
+def check_shared(ctx: Context, target: ast.Name, source: ast.Name) -> None:
+    """Refuse a second name of an array where it matters that it is no copy (W142)."""
+    alike = _alike(ctx.source.node, {target.id, source.id})
+    if not any(name in alike for name in _changed(ctx.source.node)):
+        return
+    message = f"'{target.id}' and '{source.id}' are one array in NumPy, and one of them is written"
+    raise ctx.error("W142", message, target, f"write {target.id} = {source.id}.copy()")
+
+
 def _base(node: ast.expr) -> str | None:
     """The name of the array that a view is of; None of what makes a copy."""
     match node:

@@ -1,0 +1,142 @@
+"""Reductions along axes, ``m.max(axis=(1, 3))``, ``m.mean(axis=0, keepdims=True)``: a loop for each element.
+
+What keeps its dimensions is there to be repeated along them, as in ``m - m.mean(axis=1, keepdims=True)``: it is computed
+once, into an array in front of the statement.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import math
+from collections.abc import Callable, Sequence
+
+from dsl.expressions.affine import Affine
+from dsl.frontend.arrays.shapes import ArrayExpr, Exprs
+from dsl.frontend.arrays.tables import is_of_module
+from dsl.frontend.capture import is_number
+from dsl.programs.program import Array
+
+Materialised = Callable[[ast.expr], Array]
+"""The new array, in front of the statement, that holds an expression of arrays."""
+
+
+def axes_of(
+    exprs: Exprs, node: ast.Call, args: Sequence[ast.expr], rank: int
+) -> tuple[int, ...] | None:
+    """The axes that a reduction is along, in order; None where it is of all elements.
+
+    Raises:
+        LanguageError: W142 one that the array does not have.
+    """
+    given = next((k.value for k in node.keywords if k.arg == "axis"), args[0] if args else None)
+    if given is None:
+        return None
+    parts = given.elts if isinstance(given, ast.Tuple) else [given]
+    known = [exprs.ctx.evaluate(p) for p in parts]
+    if known == [None]:
+        return None
+    found: list[int] = []
+    for axis in known:
+        is_axis = is_number(axis) and isinstance(axis, int) and -rank <= axis < rank
+        if not is_axis or axis % rank in found:  # type: ignore[operator]
+            text = exprs.ctx.source.text(given)
+            message = f"the axis {text} is none of an array of {rank} dimensions"
+            raise exprs.ctx.error("W142", message, node, f"write 0 to {rank - 1}")
+        found.append(axis % rank)  # type: ignore[operator]
+    return None if len(found) == rank else tuple(sorted(found))
+
+
+def keeps(exprs: Exprs, node: ast.Call) -> bool:
+    """Whether a reduction keeps the dimensions that it is along."""
+    given = next((k.value for k in node.keywords if k.arg == "keepdims"), None)
+    return given is not None and bool(exprs.ctx.evaluate(given))
+
+
+def along(exprs: Exprs, name: str, array: ArrayExpr, axes: Sequence[int]) -> ArrayExpr:
+    """The reduction of an array along axes."""
+    extents = tuple(array.shape[a] for a in axes)
+    rest = [d for d in range(len(array.shape)) if d not in axes]
+
+    def at(places: Sequence[Affine]) -> ast.expr:
+        def term(k: Sequence[Affine]) -> ast.expr:
+            known = {**dict(zip(rest, places, strict=True)), **dict(zip(axes, k, strict=True))}
+            return array.at([known[d] for d in range(len(array.shape))])
+
+        if name != "mean":
+            return exprs.total(name, extents, term)
+        count = exprs.given(math.prod(extents))
+        return exprs.at(ast.BinOp(exprs.total("sum", extents, term), ast.Div(), count))
+
+    return ArrayExpr(tuple(array.shape[d] for d in rest), at)
+
+
+def kept(
+    exprs: Exprs, node: ast.Call, axes: Sequence[int] | None, rank: int, made: Materialised
+) -> ArrayExpr:
+    """A reduction that keeps its dimensions, each of extent 1."""
+    inside = exprs.at(copy.copy(node))
+    inside.keywords = [k for k in node.keywords if k.arg != "keepdims"]
+    if axes is None:  # one number
+        number = exprs.ctx.ahead.known.get(node)
+        if number is None:
+            number = exprs.ctx.ahead.known[node] = exprs.ctx.evaluate(inside)
+        return ArrayExpr((1,) * rank, lambda at: exprs.given(number))
+    array = exprs.ctx.ahead.known.get(node)
+    if array is None:
+        array = exprs.ctx.ahead.known[node] = made(inside)
+    assert isinstance(array, Array)
+    found = exprs.whole(array)
+    along_, shape = {*axes}, iter(found.shape)
+    extents = tuple(1 if d in along_ else next(shape) for d in range(rank))
+    return ArrayExpr(
+        extents, lambda at: found.at([place for d, place in enumerate(at) if d not in along_])
+    )
+
+
+def squares_of(exprs: Exprs, node: ast.Call) -> ast.expr | None:
+    """``np.linalg.norm(x)``, also along axes, and ``var`` and ``std`` of matrices, as sums of squares; None of all else."""
+    func = node.func
+    name, args = _named(exprs, node)
+    if not name or not args:
+        return None
+    of, rest = args[0], args[1:]
+    array = exprs.of(of)
+    if array is None or (len(array.shape) < 2 and name != "norm"):
+        return None
+    keywords = {k.arg: k for k in node.keywords}
+    unknown = keywords.keys() - {"axis", "keepdims"}
+    if unknown or len(rest) > 1:
+        text = exprs.ctx.source.text(node)
+        instead = f"write np.{'linalg.' if name == 'norm' else ''}{name}(x, axis=1)"
+        raise exprs.ctx.error("W142", f"{text} is no array of a kernel", func, instead)
+    axis = [keywords["axis"]] if "axis" in keywords else [ast.keyword("axis", a) for a in rest]
+    return _squares(exprs, name, of, axis, [keywords[k] for k in ("keepdims",) if k in keywords])
+
+
+def _named(exprs: Exprs, node: ast.Call) -> tuple[str, list[ast.expr]]:
+    """The function and its arguments, that of a method included; an empty name of all others."""
+    func = node.func
+    if not isinstance(func, ast.Attribute) or func.attr not in ("norm", "var", "std"):
+        return "", []
+    if not is_of_module(exprs.ctx, func):
+        return ("", []) if func.attr == "norm" else (func.attr, [func.value, *node.args])
+    module = getattr(exprs.ctx.evaluate(func), "__module__", "")
+    return (func.attr, [*node.args]) if str(module).startswith("numpy") else ("", [])
+
+
+def _squares(
+    exprs: Exprs, name: str, of: ast.expr, axis: list[ast.keyword], rest: list[ast.keyword]
+) -> ast.expr:
+    import numpy as np
+
+    def called(function: object, part: ast.expr, keywords: Sequence[ast.keyword]) -> ast.expr:
+        named = exprs.given(function, ast.Name(getattr(function, "__name__", ""), ast.Load()))
+        return exprs.at(ast.Call(named, [part], [*keywords]))
+
+    if name != "norm":
+        mean = called(np.mean, of, [*axis, ast.keyword("keepdims", exprs.given(True))])
+        of = exprs.at(ast.BinOp(of, ast.Sub(), mean))
+    squares = exprs.at(ast.BinOp(of, ast.Mult(), of))
+    found = called(np.sum if name == "norm" else np.mean, squares, [*axis, *rest])
+    return found if name == "var" else called(np.sqrt, found, [])

@@ -1,0 +1,164 @@
+"""Ranges of counters: what subscripts they are proven to be, and that no run ever leaves what is claimed."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import weft
+from backends.verify import verify
+from dsl.errors.errors import LanguageError
+from dsl.expressions.expr import loads
+from dsl.expressions.types import IntType
+from dsl.kernels.loader import load
+from dsl.schedules.schedule import Schedule
+from polyhedral.legality.stored_ranges import StoredRanges
+from tests.support.amount import programs
+from weft import i32, u1, u8
+
+PROBE = "y[n + 64] ^= 1"
+ROUNDS = 12
+
+
+class _Writer:
+    """A kernel of one counter, with probes where its range is asked for."""
+
+    def __init__(self, seed: int) -> None:
+        self._rng = random.Random(seed)
+        self._loops = 0
+        self.probes = 0
+
+    def text(self) -> str:
+        body = "\n".join(self._block(1, 3))
+        return f"@weft.kernel\ndef k(x: u8[64], y: u8[128]):\n    n: i32 = {self._rng.randint(0, 3)}\n{body}\n"
+
+    def _block(self, depth: int, count: int) -> list[str]:
+        rng, pad = self._rng, "    " * depth
+        lines: list[str] = []
+        for _ in range(count):
+            kind = rng.randint(0, 9)
+            if kind < 3 and depth < 4:
+                self._loops += 1
+                low, high = rng.randint(0, 1), rng.randint(2, 3)
+                lines.append(f"{pad}for i{self._loops} in range({low}, {high}):")
+                lines += self._block(depth + 1, rng.randint(1, 3))
+            elif kind < 5:
+                lines.append(f"{pad}if {self._condition()}:")
+                lines += self._block(depth + 1, 1) if depth < 4 else [f"{pad}    n += 1"]
+            elif kind < 8:
+                step = rng.choice(
+                    ("n += 1", "n += 2", "n -= 1", "n = n + 1 if x[3] & 1 else 0", "n = 1")
+                )
+                lines.append(f"{pad}{step}")
+            else:
+                lines.append(f"{pad}{PROBE}")
+                self.probes += 1
+        return lines
+
+    def _condition(self) -> str:
+        return self._rng.choice(
+            ("x[n & 31] & 1", "n > 0", "n < 2", "x[5] > 100", "n > 1 and x[n & 7] & 1")
+        )
+
+
+def _seen(text: str, seed: int) -> list[set[int]]:
+    """The values of the counter at each probe, over some inputs, of the text as Python."""
+    parts = text.replace("@weft.kernel\n", "").split(PROBE)
+    body = parts[0] + "".join(f"probe({n}, n){p}" for n, p in enumerate(parts[1:]))
+    found: list[set[int]] = [set() for _ in parts[1:]]
+    names = {"u8": [0] * 999, "i32": int, "probe": lambda k, n: found[k].add(n)}
+    exec(body, names)
+    for data in range(ROUNDS):
+        rng = random.Random(f"{seed}/{data}")
+        names["k"]([rng.choice((0, 1, 255, rng.randint(0, 255))) for _ in range(64)], [0] * 128)  # type: ignore[operator]
+    return found
+
+
+def test_no_run_leaves_the_range_of_a_counter(tmp_path) -> None:
+    asked, tight = 0, 0
+    for seed in programs(16):
+        writer = _Writer(seed)
+        text = writer.text()
+        if not writer.probes:
+            continue
+        file = tmp_path / f"k{seed}.py"
+        file.write_text(f"import weft\nfrom weft import *\n\n{text}", encoding="utf-8")
+        try:
+            program = load(f"{file}:k").program
+        except LanguageError:
+            continue  # y[n + 64] may be outside
+        ranges = StoredRanges(program)
+        probes = [s for s in program.statements() if s.target.array == "y"]
+        for stmt, seen in zip(probes, _seen(text, seed), strict=True):
+            (read,) = {a for a in loads(stmt.value) if a.array == "n"}
+            low, high = ranges.stored(read, IntType(32), stmt.name)
+            assert all(low <= v <= high for v in seen), (
+                f"{seed}: {stmt.name}: {low} to {high}, {seen}"
+            )
+            asked += 1
+            tight += bool(seen) and (min(seen), max(seen)) == (low, high)
+    assert asked > 8
+    assert tight
+
+
+@weft.kernel
+def run_lengths(x: u8[16], value: u8[16], count: u8[16], n: i32[1]):
+    k = 0
+    value[0] = x[0]
+    count[0] = 1
+    for i in range(1, 16):
+        if x[i] == value[k]:
+            count[k] += 1
+        else:
+            k += 1
+            value[k] = x[i]
+            count[k] = 1
+    n[0] = k + 1
+
+
+@weft.kernel
+def pushed_and_popped(push: u1[16], x: i32[16], y: i32[16]):
+    held: i32[16] = 0
+    top = 0
+    for i in range(16):
+        if push[i]:
+            held[top] = x[i]
+            top += 1
+        elif top > 0:
+            y[i] = held[top - 1]
+            top -= 1
+
+
+@weft.kernel
+def queue(x: u8[8], y: u8[8]):
+    q: u8[8] = 0
+    tail = 0
+    for i in range(8):
+        for j in range(8):
+            if x[j] > i and tail < 8:
+                q[tail] = x[j]
+                tail += 1
+    for i in range(8):
+        y[i] = q[i]
+
+
+@pytest.mark.parametrize("kernel", [run_lengths, pushed_and_popped, queue])
+def test_counters_are_subscripts(kernel) -> None:
+    assert weft.compile(kernel).hls_cpp
+    assert verify(kernel.program, Schedule(), cxx=False).ok
+
+
+@weft.kernel
+def one_too_far(x: i32[16], y: i32[16]):
+    n = 0
+    for i in range(16):
+        if x[i] > 0:
+            n += 1
+            y[n] = x[i]
+
+
+def test_a_counter_that_goes_too_far_is_refused() -> None:
+    with pytest.raises(LanguageError, match="which may be 0 to 16") as error:
+        _ = weft.compile(one_too_far).hls_cpp
+    assert error.value.code == "W164"
