@@ -211,8 +211,8 @@ def _instead_of_int_op(op: BinaryOp) -> str:
             return f"'{op.value}' is for integers; write / or cast the operands, as in i32(x)"
         case BinaryOp.SHL | BinaryOp.SHR:
             return (
-                "shifts are for integers, and by constants for fixed point; multiply by a power of "
-                "two instead"
+                "shifts are for integers, and of fixed point by constants and by unsigned numbers of at most "
+                "63; multiply by a power of two instead"
             )
         case _:
             return "the bitwise operators are for integers; cast the operands, as in i32(x)"

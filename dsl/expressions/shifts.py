@@ -67,7 +67,7 @@ def shifted(x: Expr, amount: Expr, most: int | None, span: Span | None) -> Binar
     """
     dtype = _known(x)
     if most is None:
-        most = _largest(amount)
+        most = largest(amount)
     limit = MAX_WIDTH if isinstance(amount, Const) else MAX_VARIABLE
     if dtype is None or most > limit:
         return Binary(BinaryOp.SHL, x, amount, _type(None), span)
@@ -80,21 +80,21 @@ def shifted(x: Expr, amount: Expr, most: int | None, span: Span | None) -> Binar
     return Binary(BinaryOp.SHL, x, amount, _type(found), span)
 
 
-def _largest(amount: Expr) -> int:
+def largest(amount: Expr) -> int:
     """The largest value that the amount may have, by what it is computed from."""
     match amount:
         case Const(value=int(value)):
             return value
         case Binary(BinaryOp.AND, a, b):
-            return min((_largest(x) for x in (a, b) if _never_negative(x)), default=_top(amount))
+            return min((largest(x) for x in (a, b) if _never_negative(x)), default=_top(amount))
         case Binary(BinaryOp.MOD, _, Const(value=int(value))) if value > 0:
             return value - 1
         case Binary(BinaryOp.MIN, a, b):
-            return min(_largest(a), _largest(b))
+            return min(largest(a), largest(b))
         case Binary(BinaryOp.MAX, a, b) | Select(_, a, b):
-            return max(_largest(a), _largest(b))
+            return max(largest(a), largest(b))
         case Cast(x) if is_exact(x.dtype) and _never_negative(x):
-            return min(_largest(x), _top(amount))
+            return min(largest(x), _top(amount))
         case _:
             return _top(amount)
 

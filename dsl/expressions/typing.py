@@ -36,6 +36,7 @@ from dsl.expressions.expr import (
     Unary,
     UnaryOp,
 )
+from dsl.expressions.fixed_shifts import moved, scaled
 from dsl.expressions.literals import (
     Number,
     Operand,
@@ -59,6 +60,7 @@ from dsl.expressions.result_types import (
 from dsl.expressions.shifts import (
     MAX_VARIABLE,
     is_pending,
+    largest,
     literal_operand,
     low_bits,
     pending_binary,
@@ -184,10 +186,14 @@ def shift(
     """
     a, b = _paired(lhs, rhs, span)
     if isinstance(a.dtype, FixedType) and isinstance(b, Const) and isinstance(b.value, int):
-        return _scaled(op, a, b.value, span)
+        return scaled(op, a, b.value, span)
     b = settled(b, span)
     if isinstance(b, Index):  # no affine amount: its text must not be read as one of known range
         b = Cast(b, IntType(32), span)
+    if isinstance(a.dtype, FixedType) and isinstance(b.dtype, IntType) and not b.dtype.signed:
+        highest = largest(b) if most is None else most
+        if highest <= MAX_VARIABLE:
+            return moved(op, a, b, highest, span)
     if op is BinaryOp.SHR:
         a = settled(a, span)
     dtype = binary_type(op, a.dtype, b.dtype, span)
@@ -196,22 +202,6 @@ def shift(
     if isinstance(lhs, int):
         a = literal_operand(int(lhs))
     return shifted(a, b, most, span)
-
-
-def _scaled(op: BinaryOp, x: Expr, amount: int, span: Span | None) -> Expr:
-    """Fixed point times a power of two, which only moves the point."""
-    if amount < 0 or amount > MAX_WIDTH:
-        raise LanguageError(
-            "W127",
-            f"fixed point is shifted by 0 to {MAX_WIDTH} places, not by {amount}",
-            span=span,
-            help="a shift the other way has the other operator" if amount < 0 else None,
-        )
-    places = amount if op is BinaryOp.SHL else -amount
-    factor = Const(Fraction(2) ** places, FixedType(1, places + 1, False))
-    return Binary(
-        BinaryOp.MUL, x, factor, binary_type(BinaryOp.MUL, x.dtype, factor.dtype, span), span
-    )
 
 
 def promoted(x: Expr, dtype: FloatType, span: Span | None = None) -> Expr:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -197,3 +199,24 @@ def test_negative_amounts_of_loop_variables_are_refused(kernel, amount):
     with pytest.raises(weft.LanguageError) as caught:
         _ = compile_design(kernel(text).program).hls_cpp
     assert caught.value.code == "W163"
+
+
+def test_fixed_point_is_shifted_exactly_by_variables(kernel) -> None:
+    """By data and by loop variables, both ways, also where the point is outside of the number."""
+    found = kernel(
+        "from weft import u3, ufixed\n\n@weft.kernel\ndef k(x: fixed[8, 3][8], u: ufixed[5, 7][8], n: u3[8], y: fixed[28, 12][8], "
+        "z: ufixed[24, 14][8]):\n    for i in range(8):\n        y[i] = (x[i] >> n[i]) - (x[i] << i)\n"
+        "        z[i] = (u[i] >> i) + (u[i] << n[i])\n"
+    )
+    x, n = (
+        np.array([-128, 127, 1, -1, 85, -86, 3, 0], np.int8),
+        np.arange(8, dtype=np.uint8)[::-1].copy(),
+    )
+    u = np.array([31, 1, 16, 0, 21, 10, 7, 30], np.uint8)
+    y, z = np.zeros(8, np.int32), np.zeros(8, np.uint32)
+    found(x, u, n, y, z)
+    for i in range(8):
+        exact = Fraction(int(x[i]), 32)
+        assert y[i] == (exact / 2 ** int(n[i]) - exact * 2**i) * 2**16, i
+        of = Fraction(int(u[i]) * 4)
+        assert z[i] == (of / 2**i + of * 2 ** int(n[i])) * 2**10, i

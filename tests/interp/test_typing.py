@@ -263,10 +263,10 @@ ERRORS = [
         "help: the bitwise operators are for integers; cast the operands, as in i32(x)",
     ),
     (
-        lambda: binary(B.SHL, of(fixed[8, 4]), of(u(3))),
-        "error[W120]: '<<' is not defined for fixed[8, 4] and u3\n"
-        "help: shifts are for integers, and by constants for fixed point; multiply by a power of "
-        "two instead",
+        lambda: binary(B.SHL, of(fixed[8, 4]), of(i(3))),
+        "error[W120]: '<<' is not defined for fixed[8, 4] and i3\n"
+        "help: shifts are for integers, and of fixed point by constants and by unsigned numbers of at most "
+        "63; multiply by a power of two instead",
     ),
     (
         lambda: binary(B.SHR, of(fixed[8, 4]), -1),

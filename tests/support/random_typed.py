@@ -251,7 +251,7 @@ class TypedWriter:
             f"{self._fixed()}({self._real(depth - 1)})",
             f"({self._pick('c', 'd')}[{self._index()}] / (abs({self._pick('c', 'd')}[{self._index()}]) + 1))",
             f"({self._fixed()}({n}) / {self._pick('3', '-5')})" if False else p,
-            f"({self._pick('c', 'd')}[{self._index()}] {self._pick('<<', '>>')} {self._pick('1', '3')})",
+            f"({self._pick('c', 'd')}[{self._index()}] {self._pick('<<', '>>')} {self._pick('1', '3', f'u3({self._int(0)})')})",
             f"half({p})",
         )
 
