@@ -13,7 +13,8 @@ from dsl.schedules.schedule import Schedule
 from tests.support.amount import programs
 from tests.support.as_python import differences
 from tests.support.levels import Case, check_levels
-from tests.support.random_python import AS_PYTHON, HEAD, Writer
+from tests.support.python_helpers import AS_PYTHON, HEAD
+from tests.support.random_python import Writer
 
 SEEDS, COMPILED = 24, 6
 # What the front end refuses of what the writer writes: copies that jump, targets that depend on those before.

@@ -7,76 +7,8 @@ Every value that is kept is masked to what its type holds, so that plain Python 
 from __future__ import annotations
 
 import random
-from typing import Any
 
-import numpy as np
-
-TABLES: dict[str, Any] = {
-    "ROM": [(7 * n * n + 3) % 251 - 100 for n in range(100)],
-    "GRID": np.arange(-60, 60, dtype=np.int16).reshape(10, 12),
-}
-"""Captured by the kernels: what becomes read-only memories, of a list and of NumPy."""
-HEAD = f"""\
-import numpy as np
-import weft
-from weft import *
-
-ROM = {TABLES["ROM"]}
-GRID = np.array({TABLES["GRID"].tolist()}, np.int16)
-
-"""
-AS_PYTHON = {"ROM": TABLES["ROM"], "GRID": TABLES["GRID"].astype(object)}
-"""The tables for Python: of numbers that do not wrap."""
-
-HELPERS = """\
-@weft.kernel
-def sign(v: i32) -> i32:
-    if v > 0:
-        return 1
-    return -1 if v else 0
-
-@weft.kernel
-def place(t: i8[8], key: i32) -> i32:
-    for n, v in enumerate(t):
-        if v & 15 == key & 15:
-            return n
-    return -1
-
-@weft.kernel
-def both(p: i32, q: i32) -> tuple[i32, i32]:
-    if p > q:
-        return p & 63, q & 31
-    return (p + q) & 63, 5
-
-@weft.kernel
-def scaled(v: i32, by: i32 = 3, *, more: i32 = 1) -> i32:
-    return v * by + more
-
-def clipped(v, low=-9, high=99):
-    return min(max(v, low), high)
-
-def weighed(t, n):
-    if n == 0:
-        return t[0]
-    v = weighed(t, n - 1) & 127
-    return v + t[n] * n
-
-def split_up(v, by):
-    q = v // by
-    if q > 50:
-        q = 50
-    return q, v % by
-
-@weft.kernel
-def mixed(t: i32[4]) -> i32:
-    s: i32 = 0
-    for v in t:
-        if v in (1, 2):
-            continue
-        s += v & 255
-    return s
-
-"""
+from tests.support.python_helpers import HELPERS
 
 
 class Writer:
@@ -138,7 +70,9 @@ class Writer:
                 self._while(depth)
             elif kind < 0.61 and depth < 4:
                 self._stages(depth)
-            elif kind < 0.64 and depth < 4:
+            elif kind < 0.63 and depth < 4:
+                self._packed(depth)
+            elif kind < 0.66 and depth < 4:
                 self._match(depth, in_loop=in_loop)
             else:
                 self._line(depth, self._plain())
@@ -205,6 +139,20 @@ class Writer:
         if kind >= 2:
             self._line(depth + 1, f"{h} {'*=' if kind == 2 else '//='} 2")
             self._line(depth, f"c = {h} + 1")
+
+    def _packed(self, depth: int) -> None:
+        """What a counter puts side by side, or takes off a stack."""
+        i, n = self._name("i"), self._name("n")
+        self._line(depth, f"{n} = 0")
+        self._line(depth, f"for {i} in range(8):")
+        self._line(depth + 1, f"if {self._condition()}:")
+        self._line(depth + 2, f"u[{n}] = ({self._expr(1)}) & 255")
+        self._line(depth + 2, f"{n} += 1")
+        if self._rng.random() < 0.5:
+            self._line(depth + 1, f"{self._pick('elif', 'if')} {n} > 0:")
+            self._line(depth + 2, f"y[{i}] ^= u[{n} - 1] & 15")
+            self._line(depth + 2, f"{n} -= 1")
+        self._line(depth, f"c = {n} + 1")
 
     def _match(self, depth: int, *, in_loop: bool) -> None:
         v = self._name("v")
@@ -309,6 +257,13 @@ class Writer:
             f"np.clip(np.concatenate((row, t)), -5, {self._rng.randint(5, 90)})",
             "(m[:2] + row[None, :]).ravel()",
             f"twice({p}, q=3)",
+            "np.stack((row, t), axis=1).ravel()",
+            f"np.{self._pick('repeat(row, 2)', 'tile(row, 2)', 'hstack((row, t))')}",
+            f"{p}[np.argsort(z)]" if p != "(x + z)" else "x[np.argsort(z)]",
+            f"np.{self._pick('maximum', 'minimum')}.accumulate({p})",
+            "(m[:2] - m[1:].max(axis=0, keepdims=True)).reshape(8)",
+            "np.pad(m[:1], ((1, 0), (0, 0)), constant_values=3).ravel()",
+            "np.concatenate((row[1:], [c & 31], t))",
         )
 
     def _index(self) -> str:
