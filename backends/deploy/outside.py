@@ -58,7 +58,7 @@ def outside(
     schedule: Schedule,
     board: Board,
     allowed: Allowance | None = None,
-    before: Sequence[Expand] = (),
+    before: Sequence[Step] = (),
 ) -> Schedule:
     """The schedule with all arguments in memory outside, and the locals that do not fit on the chip.
 
@@ -67,7 +67,8 @@ def outside(
         schedule: of the design.
         board: whose memory it is: each array has a port, as far as there are channels, and a bank.
         allowed: what designs may use; None for all DSP slices of the board, and sums of floats in order.
-        before: locals that have an element for each iteration, and so tie no statements of a tile together.
+        before: steps in front of all: locals that have an element for each iteration, and so tie no statements of a tile
+            together; loops over whole ranges in the place of the program's own tiles.
 
     Raises:
         ToolError: W407, an argument has an interface that no host program drives.
@@ -79,7 +80,11 @@ def outside(
 
 
 def in_tiles(
-    program: Program, schedule: Schedule, board: Board, allowed: Allowance | None = None
+    program: Program,
+    schedule: Schedule,
+    board: Board,
+    allowed: Allowance | None = None,
+    before: Sequence[Step] = (),
 ) -> Schedule | None:
     """The same with copies in tiles though all of them fit as a whole, as they are then copied while others are worked
     on; None where nothing is expected of that, or the schedule says what becomes of loops. Cards alone have them: on
@@ -92,7 +97,7 @@ def in_tiles(
     if board.flow.flow != "xrt" or not all(isinstance(step, _BESIDE) for step in schedule):
         return None
     copying = partial(tiles_of_what_fits, allowed=allowed or Allowance(board.device.dsp))
-    return _brought(program, schedule, board, partial(_in_words, copying=copying))
+    return _brought(program, schedule, board, partial(_in_words, copying=copying), before)
 
 
 _Copying = Callable[[Program, Sequence[Step], Mapping[str, str], int], Sequence[Step] | None]
@@ -108,7 +113,7 @@ def _brought(
     schedule: Schedule,
     board: Board,
     bringing: _Bringing,
-    before: Sequence[Expand] = (),
+    before: Sequence[Step] = (),
 ) -> Schedule | None:
     """The schedule with arrays outside and copies of them; None where there is no such way of copying."""
     asked = {s.argument: s for s in schedule if isinstance(s, Interface)}
@@ -142,7 +147,7 @@ def _brought(
     return Schedule((*first, *rest))
 
 
-def _more(program: Program, before: Sequence[Expand]) -> int:
+def _more(program: Program, before: Sequence[Step]) -> int:
     """Bits of the locals that are expanded."""
     known = {array.name for array in program.arrays}
     arrays = begun(program, before).scop.program.arrays if before else ()

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dse.space.costs.cost import cost, uneven
+from dse.space.loops.whole_ranges import in_whole_ranges
 from dse.space.memory.partitions import solved
 from dse.space.nests.contents import all_logic
 from dse.space.nests.nest import Nest, Order, Vector
@@ -128,6 +129,12 @@ def space_of(
             logic = 0.0
         context = Context(tool, instance_counts(loop_tree(state)), logic, own.outside)
         found += variants(state, context, reassociate, own)
+        whole, undone = (state, ()) if own.structured else in_whole_ranges(state)
+        if undone:
+            own = replace(own, steps=(*steps, *undone))
+            context = replace(context, counts=instance_counts(loop_tree(whole)))
+            more = variants(whole, context, reassociate, own)
+            found += [replace(v, name=f"{v.name}, whole ranges") for v in more]
     return Space(program, tool, reassociate, tuple(found), logic, start)
 
 

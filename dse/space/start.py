@@ -16,17 +16,21 @@ from dsl.errors.shown import shown
 from dsl.expressions.expr import Load
 from dsl.programs.program import Program
 from dsl.schedules.pragma_steps import Reshape, Sequential
+from dsl.schedules.range_steps import Join, Unflatten
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (
     AutoPartition,
     BindOp,
     BindStorage,
     Buffer,
+    Distribute,
     Flatten,
+    Interchange,
     Interface,
     Pack,
     Partition,
     Pipeline,
+    Reorder,
     Step,
     Stream,
     Unroll,
@@ -47,6 +51,10 @@ _BESIDE = (
     AutoPartition,
     Reshape,
 )  # steps that leave the loops to the search
+_RENEWING = (Join, Unflatten)
+"""Steps after which the program has other loops."""
+_TOWARDS = (*_RENEWING, Distribute, Reorder, Interchange)
+"""What brings loops to where these can be."""
 _ONE_BY_ONE = (OUTSIDE, *FIFO_MODES)  # ports that hand over an element at a time
 KINDS = tuple(step.kind for step in SEARCHED)
 
@@ -81,12 +89,13 @@ class Start:
     @property
     def structured(self) -> bool:
         """Whether it says which statements share loops, or what becomes of some loops; copies of whole arrays
-        leave those of the kernel open.
+        leave those of the kernel open, and so do steps that make whole ranges of tiles and of flattened loops.
         """
-        return any(
-            not (isinstance(step, _BESIDE) or (isinstance(step, Buffer) and not step.at))
-            for step in self.steps
-        )
+        steps = self.steps
+        last = max((n for n, s in enumerate(steps, 1) if isinstance(s, _RENEWING)), default=0)
+        if all(_is_open(s) or isinstance(s, _TOWARDS) for s in steps[:last]):
+            steps = steps[last:]
+        return not all(map(_is_open, steps))
 
     @cached_property
     def outside(self) -> frozenset[str]:
@@ -145,6 +154,11 @@ class Start:
         """What spreads elements: lanes of a word are read at once, as banks are."""
         own = (step for step in self.steps if isinstance(step, Partition | Reshape))
         return (*own, *self.made)
+
+
+def _is_open(step: Step) -> bool:
+    """Whether it leaves the loops of the kernel as they are."""
+    return isinstance(step, _BESIDE) or (isinstance(step, Buffer) and not step.at)
 
 
 START = Start()  # of a search that begins with nothing

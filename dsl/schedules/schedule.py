@@ -18,6 +18,7 @@ from dsl.schedules import steps
 from dsl.schedules.loop_requests import PipelineStyle
 from dsl.schedules.port_steps import Mirror, Replicate
 from dsl.schedules.pragma_methods import PragmaMethods
+from dsl.schedules.range_methods import RangeMethods
 from dsl.schedules.recurrence_steps import Carry, CriticalLast, Scan, Versions
 from dsl.schedules.step_calls import (
     NoSuchStepError,
@@ -155,7 +156,7 @@ def _checked(value: object, hint: Any, where: str) -> object:
     return found
 
 
-class ScheduleBuilder(PragmaMethods):
+class ScheduleBuilder(RangeMethods):
     """Collects steps: ``s.tile(["i", "j"], [32, 32]); s.pipeline("j_1")``. Methods chain."""
 
     def __init__(self) -> None:

@@ -18,6 +18,7 @@ from polyhedral.equivalence.raised import RaisedArray, RaisedLoop, RaisedStore
 from polyhedral.equivalence.refutation import Refutation, source_note
 from polyhedral.equivalence.relations import Run
 from polyhedral.equivalence.storage import check_storage
+from polyhedral.equivalence.values import differ
 from polyhedral.scop.scop import Scop, Statement, build_scop
 
 
@@ -50,7 +51,7 @@ def check_loops(
         origin = origins[s.name]
         statement = old.statement(origin.stmt)
         runs.append(Run(_store(s, origin), statement))
-        if _values(statement, origin) != (s.stmt.target, s.stmt.value):
+        if not _same_values(statement, origin, s.stmt, runs[-1]):
             text = f"other loops: {s.name} is no iteration of {origin.stmt}"
             return Refutation("W339", text, statement.stmt.span, source_note(statement))
     return (
@@ -85,24 +86,55 @@ def _store(s: Statement, origin: Origin) -> RaisedStore:
     )
 
 
-def _values(statement: Statement, origin: Origin) -> tuple[Access, Expr]:
-    """What the statement assigns, and to which element, in the iterations that it is said to be."""
+def _same_values(statement: Statement, origin: Origin, own: Stmt, run: Run) -> bool:
+    """Whether a statement assigns what the other one does, to the same element, in the iterations that it is said to be."""
     values = dict(zip(statement.variables, origin.iteration, strict=True))
+    wanted, found = _taken_apart(statement.stmt, values), _taken_apart(own, {})
+    if wanted.frame != found.frame:
+        return False
+    names = {loop.name: loop.iv for loop in run.store.loops}
+    for one, other in zip(wanted.affines, found.affines, strict=True):
+        if one == other:
+            continue
+        if (
+            one.is_data
+            or other.is_data
+            or not differ(run, one.rename(names), other.rename(names)).is_empty()
+        ):
+            return False
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """A statement with 0 for all affine expressions of its loops, and these, in order."""
+
+    frame: tuple[Access, Expr]
+    affines: tuple[Affine, ...]
+
+
+def _taken_apart(stmt: Stmt, values: Mapping[str, Affine]) -> _Parts:
+    """The parts of a statement at these values of its variables."""
+    found: list[Affine] = []
+
+    def zero(expr: Affine) -> Affine:
+        found.append(expr.substitute(values))
+        return Affine()
 
     def own(access: Access) -> Access:
-        return Access(access.array, tuple(e.substitute(values) for e in access.indices))
+        return Access(access.array, tuple(zero(e) for e in access.indices))
 
     def leaf(expr: Const | Load | Index) -> Expr:
         match expr:
             case Load(access, dtype):
                 return Load(own(access), dtype)
             case Index(affine, dtype):
-                return Index(affine.substitute(values), dtype)
+                return Index(zero(affine), dtype)
             case _:
                 return expr
 
-    stmt: Stmt = statement.stmt
-    return own(stmt.target), map_leaves(stmt.value, leaf)
+    frame = own(stmt.target), map_leaves(stmt.value, leaf)
+    return _Parts(frame, tuple(found))
 
 
 def _locals(new: Scop) -> Iterator[RaisedArray]:

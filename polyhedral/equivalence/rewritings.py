@@ -8,6 +8,7 @@ from typing import get_args
 
 from dsl.programs.program import Program
 from dsl.schedules.port_steps import Mirror, Replicate
+from dsl.schedules.range_steps import Join, Unflatten
 from dsl.schedules.recurrence_steps import Carry, CriticalLast, Scan, Versions
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Buffer, Expand, Locate, PartialSums, Reuse, Step
@@ -27,7 +28,9 @@ from polyhedral.isl.effort import OPERATIONS, TooMuchWork, limited
 from polyhedral.schedule import apply_step
 from polyhedral.scop.lookup import find_loop
 from polyhedral.scop.scheduled import ScheduledScop, build
-from polyhedral.transforms.materialise import materialised
+from polyhedral.transforms.loops.join import joined
+from polyhedral.transforms.loops.unflatten import cut
+from polyhedral.transforms.materialise import Materialised, materialised
 
 Rewrites = (
     PartialSums
@@ -41,6 +44,8 @@ Rewrites = (
     | Carry
     | CriticalLast
     | Versions
+    | Join
+    | Unflatten
 )
 REWRITING = get_args(Rewrites)
 
@@ -103,13 +108,21 @@ def _rewriting(
         case Buffer() | Reuse() | Carry() | Mirror() | Versions():
             # The loops of the schedule so far become those of the program, then copies are made.
             made = materialised(before)
-            origins = tuple(
-                (name, Origin(piece.name, tuple(e for _, e in piece.bindings)))
-                for name, piece in made.pieces.items()
-            )
-            yield Rewriting(step, program, made.program, origins, before.reassociated)
+            yield Rewriting(step, program, made.program, _origins(made), before.reassociated)
             depth = 0 if isinstance(step, Mirror | Versions) else _depth(before, step.at, step)
             yield Rewriting(step, made.program, new, (), after.reassociated, depth)
+        case Join() | Unflatten():
+            moved = joined(before, step) if isinstance(step, Join) else cut(before, step)
+            origins = _origins(materialised(moved))
+            yield Rewriting(step, program, new, origins, before.reassociated)
+
+
+def _origins(made: Materialised) -> tuple[tuple[str, Origin], ...]:
+    """What each statement of a program in the loops of a schedule is."""
+    return tuple(
+        (name, Origin(piece.name, tuple(e for _, e in piece.bindings)))
+        for name, piece in made.pieces.items()
+    )
 
 
 def _depth(state: ScheduledScop, loop: str, step: Step) -> int:
@@ -145,6 +158,8 @@ def _checked(rewriting: Rewriting) -> Refutation | None:
             return check_scanning(before, after, stmt, rewriting.depth, factor, guarded)
         case PartialSums(stmt=stmt):
             return check_partial_sums(before, after, stmt, rewriting.free)
+        case Join() | Unflatten():
+            return check_loops(before, after, dict(rewriting.origins), rewriting.free)
         case Buffer() | Reuse() | Carry() | Mirror() | Versions() if rewriting.origins:
             return check_loops(before, after, dict(rewriting.origins), rewriting.free)
         case Buffer(array=array):

@@ -84,13 +84,13 @@ def _same_access(run: Run, want: Access, have: Access, verb: str) -> Refutation 
         if bound.is_data or index.is_data:
             text = f"{statement.name} {verb} '{want.array}' at another subscript"
             return Refutation("W328", text, statement.stmt.span, source_note(statement))
-        bad = _differ(run, bound, index)
+        bad = differ(run, bound, index)
         if not bad.is_empty():
             return _other_element(run, want, have, verb, bad)
     return None
 
 
-def _differ(run: Run, a: Affine, b: Affine) -> isl.Set:
+def differ(run: Run, a: Affine, b: Affine) -> isl.Set:
     """Where in its loops two expressions of their variables differ."""
     names = positional([loop.iv for loop in run.store.loops], "t")
     space = ", ".join(names.values())

@@ -59,7 +59,7 @@ def settled_instance(instance: Instance, ranges: Mapping[str, Range]) -> Instanc
     found: dict[Atom, Affine] = {}
     for division in divisions:
         plain = Affine(((division, 1),)).substitute(values)
-        simple = _simplified(plain, ranges)
+        simple = simplified(plain, ranges)
         if simple != plain:
             found[division] = simple
     if not found:
@@ -83,7 +83,7 @@ def divisions_of(stmt: Stmt) -> Iterator[FloorDiv]:
         yield from (atom for atom, _ in affine.terms if isinstance(atom, FloorDiv))
 
 
-def _simplified(affine: Affine, ranges: Mapping[str, Range]) -> Affine:
+def simplified(affine: Affine, ranges: Mapping[str, Range]) -> Affine:
     """Without the divisions that always give the same."""
     result = Affine((), affine.const)
     for atom, c in affine.terms:

@@ -33,12 +33,15 @@ from polyhedral.transforms.loops import (  # noqa: F401
     align,
     distribute,
     fuse,
+    join,
+    peel,
     reorder,
     reverse,
     shift,
     skew,
     split,
     tile,
+    unflatten,
     unroll,
 )
 from polyhedral.transforms.recurrences import (  # noqa: F401

@@ -40,6 +40,7 @@ DESIGNS = [
     ("outside/gemm_tiles.py", "gemm_tiles", "overlapped"),
     ("outside/blur_strips.py", "blur_strips", "strips"),
     ("outside/edge_strips.py", "edge_strips", "strips"),
+    ("tutorial/blocks.py", "blocks", "chosen"),
     ("dataflow/two_products.py", "two_products", "streamed"),
 ]
 

@@ -29,13 +29,14 @@ from dse.run.predictor.beside import there_is
 from dse.run.search.explore import Means
 from dse.run.studies.study import STUDY
 from dse.space.loops.tiles import in_one_pass, in_wider_tiles
+from dse.space.loops.whole_ranges import in_whole_ranges
 from dse.space.nests.contents import all_logic
 from dse.space.start import Start, start_of
 from dse.strategies.names import STRATEGIES
 from dsl.errors.errors import InputError, ToolError, did_you_mean
 from dsl.errors.shown import shown
 from dsl.schedules.schedule import Schedule
-from polyhedral.schedule import apply
+from polyhedral.schedule import apply, begun
 
 if TYPE_CHECKING:
     from backends.devices import Device
@@ -117,11 +118,13 @@ class Searched:
             return start_of(program, schedule, self.fix)
         board = board_of(self.deploy, self.where.device)
         allowed = Allowance(board.device.dsp if self.dsp is None else self.dsp, self.reassociate)
-        plain = outside(program, schedule, board, allowed)
+        # Tiles of a board are made of loops over whole ranges, not of tiles that the program is written in.
+        whole = () if schedule else in_whole_ranges(begun(program, ()))[1]
+        plain = outside(program, schedule, board, allowed, whole)
         start = start_of(program, plain, self.fix)
         # Labels show hardly any designs in tiles: trials on them are lost where only such designs count.
-        tiles = None if self.supported else in_tiles(program, schedule, board, allowed)
-        wide = None if schedule else in_wider_tiles(program, plain, board, allowed)
+        tiles = None if self.supported else in_tiles(program, schedule, board, allowed, whole)
+        wide = None if schedule else in_wider_tiles(program, plain, board, allowed, whole)
         joined = None if schedule else in_one_pass(program, wide or plain)
         others = (start_of(program, one, self.fix).steps for one in (tiles, wide, joined) if one)
         return replace(start, others=tuple(others))

@@ -25,7 +25,11 @@ from polyhedral.schedule import apply, begun
 
 
 def in_wider_tiles(
-    program: Program, plain: Schedule, board: Board, allowed: Allowance
+    program: Program,
+    plain: Schedule,
+    board: Board,
+    allowed: Allowance,
+    before: Sequence[Step] = (),
 ) -> Schedule | None:
     """The schedule with arrays outside, tiles, and locals with an element for each iteration; None where there are no
     tiles, or nothing is told apart by that, or arrays would be in other words.
@@ -33,18 +37,18 @@ def in_wider_tiles(
     Args:
         program: the kernel.
         plain: what `backends.deploy.outside.outside` makes of it, without a schedule.
-        board, allowed: as there.
+        board, allowed, before: as there.
 
     Raises:
         ToolError: as `outside`.
     """
     if not any(isinstance(step, Buffer) and step.at for step in plain):
         return None
-    ways = (steps for _, steps in expanded(begun(program, ()), ()))
-    before = [step for step in next(ways, ()) if isinstance(step, Expand)]
-    if not before:
+    ways = (steps for _, steps in expanded(begun(program, before), ()))
+    wide = [step for step in next(ways, ()) if isinstance(step, Expand)]
+    if not wide:
         return None
-    found = outside(program, Schedule(), board, allowed, before)
+    found = outside(program, Schedule(), board, allowed, (*before, *wide))
     words = [[step for step in one if isinstance(step, Pack)] for one in (plain, found)]
     return found if words[0] == words[1] and _told_apart(found.steps) else None
 

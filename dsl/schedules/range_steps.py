@@ -1,0 +1,49 @@
+"""Steps that make loops over other ranges: one loop of two, two of one, and iterations apart from the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from dsl.schedules.steps import Step
+
+End = Literal["start", "end"]
+
+
+@dataclass(frozen=True, slots=True)
+class Join(Step):
+    """Make one loop of two, of which ``inner`` stands alone in ``outer``: the inverse of `Split`. Tiles that a program is
+    written in become one range again, also where the last one is cut short. ``name`` is that of the
+    new loop, the inner one's by default.
+    """
+
+    kind = "join"
+    other_names = ("coalesce", "collapse", "untile")
+    outer: str
+    inner: str
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Unflatten(Step):
+    """Make two loops of one that was flattened: ``outer`` over quotients by ``size`` and ``inner`` over remainders,
+    which subscripts that divide by it then name. Default names are ``<loop>_0`` and ``<loop>_1``.
+    """
+
+    kind = "unflatten"
+    other_names = ("delinearize", "unlinearize")
+    loop: str
+    size: int
+    outer: str = ""
+    inner: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Peel(Step):
+    """Let the first or the last ``n`` iterations of a loop stand in a nest of their own (index-set splitting)."""
+
+    kind = "peel"
+    other_names = ("index_set_split",)
+    loop: str
+    n: int = 1
+    at: End = "start"

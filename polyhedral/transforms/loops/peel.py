@@ -1,0 +1,109 @@
+"""``peel(loop, n, at)``: index-set splitting.
+
+Before::
+
+    for i in range(100):
+      S(i)
+
+After ``peel("i", 1)`` (a loop of one iteration is none in the code)::
+
+    S(0)
+    for i in range(1, 100):
+      S(i)
+
+and after ``peel("i", 2, "end")``::
+
+    for i in range(98):
+      S(i)
+    for i in range(98, 100):
+      S(i)
+
+Of a loop whose bounds move with loops around it the first iterations are those of its whole range, wherever it starts::
+
+    for i in range(8):                # after peel("j", 2): two nests in i, over j < 2 and j >= 2
+      for j in range(i, 8):
+        S(i, j)
+
+The order stays as it is. Both parts are the same loop to later steps, as the nests are that `split` leaves.
+"""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from dsl.errors.errors import ScheduleError, did_you_mean
+from dsl.expressions.affine import Affine, Constraint
+from dsl.schedules.loop_requests import NO_REQUESTS
+from dsl.schedules.range_steps import End, Peel
+from polyhedral.scop.lookup import dim_of, find_loop, with_loop
+from polyhedral.scop.ranges import loop_copies, whole_range
+from polyhedral.scop.scheduled import Piece, Place, ScheduledScop
+from polyhedral.transforms.registry import Order, transform
+
+
+@transform(Peel, order=Order.KEPT)
+def peel(state: ScheduledScop, step: Peel) -> ScheduledScop:
+    """Cut the loop in two; see the module.
+
+    Raises:
+        ScheduleError: W252 nothing would be left of the loop, or it has no bounds that are numbers; W207 the number
+            of iterations or the end; W214 it is annotated already.
+    """
+    if step.at not in get_args(End):
+        raise ScheduleError(
+            "W207",
+            f"no end is called '{step.at}'",
+            span=step.span,
+            help=did_you_mean(step.at, get_args(End)) or f"it is {' or '.join(get_args(End))}",
+        )
+    if step.n < 1:
+        raise ScheduleError("W207", f"{step.n} iterations, not at least 1", span=step.span)
+    uid = find_loop(state, step.loop, step)
+    _check_plain(state, step)
+    changed: dict[int, list[tuple[Piece, Place]]] = {}
+    for members in loop_copies(state, uid):
+        whole = whole_range(members)
+        if whole is None:
+            raise _refused(step, f"'{step.loop}' has no bounds that are numbers")
+        if whole.extent <= step.n:
+            continue
+        border = whole.first + step.n if step.at == "start" else whole.last + 1 - step.n
+        for piece, level in members:
+            changed[id(piece)] = _parts(piece, level, border)
+    if not changed:
+        raise _refused(
+            step, f"'{step.loop}' has no more than {step.n} iterations", "peel fewer of them"
+        )
+    placed: list[tuple[Piece, Place]] = []
+    for piece in state.pieces:
+        placed += changed.get(id(piece), [(piece, piece.place)])
+    return state.with_places(placed)
+
+
+def _parts(piece: Piece, level: int, border: int) -> list[tuple[Piece, Place]]:
+    """The iterations below the border, and those from there on, in loops of their own."""
+    now = Affine.of(piece.dims[level].name)
+    sides = (Constraint(-now + (border - 1)), Constraint(now - border))
+    found: list[tuple[Piece, Place]] = []
+    for part, side in enumerate(sides):
+        new = piece.transformed(piece.dims, {}, (side,))
+        place: Place = (*piece.place[:level], (piece.place[level], part), *piece.place[level + 1 :])
+        if not new.domain.is_empty():
+            found.append((new, place))
+    return found
+
+
+def _check_plain(state: ScheduledScop, step: Peel) -> None:
+    dim = dim_of(with_loop(state, find_loop(state, step.loop, step)))
+    asked = (dim.pipeline_ii, dim.unroll, dim.region, dim.sequential, dim.requests)
+    if asked != (None, None, None, False, NO_REQUESTS):
+        raise ScheduleError(
+            "W214",
+            f"'{dim.name}' is annotated already",
+            span=step.span,
+            help="change the loops first, then pipeline and unroll what results",
+        )
+
+
+def _refused(step: Peel, text: str, help_: str | None = None) -> ScheduleError:
+    return ScheduleError("W252", text, span=step.span, help=help_)
