@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dsl.schedules.steps import Step, Tail
+from dsl.schedules.steps import PartialSums, Step, Tail
+
+
+@dataclass(frozen=True, slots=True)
+class Locate(Step):
+    """Make ``t = value if condition else t``, done in each iteration of ``loop``, a search for the last that counts."""
+
+    kind = "locate"
+    other_names = ("argmin", "argmax", "find_first")
+    stmt: str
+    loop: str
+    reassociated = PartialSums.reassociated
 
 
 @dataclass(frozen=True, slots=True)

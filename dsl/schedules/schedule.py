@@ -17,9 +17,8 @@ from dsl.errors.shown import shown
 from dsl.schedules import steps
 from dsl.schedules.loop_requests import PipelineStyle
 from dsl.schedules.port_steps import Mirror, Replicate
-from dsl.schedules.pragma_methods import PragmaMethods
 from dsl.schedules.range_methods import RangeMethods
-from dsl.schedules.recurrence_steps import Carry, CriticalLast, Scan, Versions
+from dsl.schedules.recurrence_steps import Carry, CriticalLast, Locate, Scan, Versions
 from dsl.schedules.step_calls import (
     NoSuchStepError,
     UnfitError,
@@ -252,8 +251,8 @@ class ScheduleBuilder(RangeMethods):
 
     @step_method
     def locate(self, stmt: str, loop: str) -> ScheduleBuilder:
-        """See `dsl.schedules.steps.Locate`."""
-        return self._add(steps.Locate, stmt, loop)
+        """See `dsl.schedules.recurrence_steps.Locate`."""
+        return self._add(Locate, stmt, loop)
 
     @step_method
     def scan(self, stmt: str, loop: str, factor: int, tail: Tail = "remainder") -> ScheduleBuilder:

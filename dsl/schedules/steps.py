@@ -187,17 +187,6 @@ class PartialSums(Step):
 
 
 @dataclass(frozen=True, slots=True)
-class Locate(Step):
-    """Make ``t = value if condition else t``, done in each iteration of ``loop``, a search for the last that counts."""
-
-    kind = "locate"
-    other_names = ("argmin", "argmax", "find_first")
-    stmt: str
-    loop: str
-    reassociated = PartialSums.reassociated
-
-
-@dataclass(frozen=True, slots=True)
 class Expand(Step):
     """Give a local an element for each iteration of ``loop``, and of the loops from there to its
     declaration: their iterations then share no storage.

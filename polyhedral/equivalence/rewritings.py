@@ -9,9 +9,9 @@ from typing import get_args
 from dsl.programs.program import Program
 from dsl.schedules.port_steps import Mirror, Replicate
 from dsl.schedules.range_steps import Join, Unflatten
-from dsl.schedules.recurrence_steps import Carry, CriticalLast, Scan, Versions
+from dsl.schedules.recurrence_steps import Carry, CriticalLast, Locate, Scan, Versions
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import Buffer, Expand, Locate, PartialSums, Reuse, Step
+from dsl.schedules.steps import Buffer, Expand, PartialSums, Reuse, Step
 from polyhedral.equivalence.buffering import check_buffers
 from polyhedral.equivalence.carrying import check_carrying
 from polyhedral.equivalence.expansion import check_expansion

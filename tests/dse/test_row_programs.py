@@ -8,9 +8,9 @@ from dse.space.space import Space, space_of
 from dse.space.start import start_of
 from dse.strategies.solve import solve
 from dsl.kernels.kernel import Kernel
-from dsl.schedules.recurrence_steps import Carry, Scan, Versions
+from dsl.schedules.recurrence_steps import Carry, Locate, Scan, Versions
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import Interface, Locate, Partition, Skew, Step
+from dsl.schedules.steps import Interface, Partition, Skew, Step
 from mlir_passes.pipeline import compile_design
 from qor_gnn.tools.personality import personality
 from weft import i16, i32, u8, u16

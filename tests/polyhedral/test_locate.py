@@ -13,8 +13,8 @@ from dsl import interp
 from dsl.errors.errors import ScheduleError
 from dsl.kernels.loader import load
 from dsl.programs.program import Program
+from dsl.schedules.recurrence_steps import Locate
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
-from dsl.schedules.steps import Locate
 from polyhedral.schedule import apply
 from tests.polyhedral.show import nest
 from tests.support.levels import Case, check_levels

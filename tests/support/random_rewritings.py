@@ -9,14 +9,13 @@ from dsl.expressions.expr import loads
 from dsl.programs.program import Storage
 from dsl.schedules.port_steps import Mirror, Replicate
 from dsl.schedules.pragma_steps import Allocation, Latency, Reshape, Sequential
-from dsl.schedules.recurrence_steps import Carry, CriticalLast, Scan
+from dsl.schedules.recurrence_steps import Carry, CriticalLast, Locate, Scan
 from dsl.schedules.steps import (
     AutoPartition,
     Buffer,
     Dataflow,
     Expand,
     Interface,
-    Locate,
     Pack,
     PartialSums,
     Partition,

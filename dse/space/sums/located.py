@@ -10,7 +10,8 @@ from collections.abc import Iterator
 
 from dsl.expressions.expr import Load, Select
 from dsl.programs.program import Stmt
-from dsl.schedules.steps import Locate, Step
+from dsl.schedules.recurrence_steps import Locate
+from dsl.schedules.steps import Step
 from polyhedral.schedule import tried
 from polyhedral.scop.scheduled import ScheduledScop
 

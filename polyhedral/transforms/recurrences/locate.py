@@ -27,7 +27,7 @@ from dataclasses import replace
 
 from dsl.errors.errors import ScheduleError
 from dsl.programs.located import with_position
-from dsl.schedules.steps import Locate
+from dsl.schedules.recurrence_steps import Locate
 from polyhedral.legality.matches import NoMatchError, match_of
 from polyhedral.legality.program import check_program
 from polyhedral.scop.lookup import find_loop, find_statement
