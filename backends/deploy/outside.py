@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 
 from backends.deploy.boards import Board
 from backends.deploy.nests import accessed, looked_up
@@ -22,6 +23,7 @@ from backends.deploy.tiles import (
     chip_room,
     copies,
     is_small,
+    most_room,
     tiles_of_what_fits,
 )
 from dsl.errors.errors import ToolError
@@ -210,12 +212,13 @@ def _copied(
         for name, copy in names.items()
         if name not in tables or is_small(program.array(name), room)
     }
-    for some in (names, others) if 0 < len(others) < len(names) else (names,):
+    choices = (names, others) if 0 < len(others) < len(names) else (names,)
+    for within, some in product((room, room + most_room(board) - chip_room(board)), choices):
         narrower = 1
         while narrower == 1 or any(
             word_lanes(program.array(n), board) > narrower // 2 for n in some
         ):
-            found = _in_words(program, ports, some, room, board, narrower, copying=copying)
+            found = _in_words(program, ports, some, within, board, narrower, copying=copying)
             if found is not None:
                 return found
             narrower *= 2
@@ -223,8 +226,8 @@ def _copied(
 
 
 def _whole(program: Program, names: Mapping[str, str], board: Board) -> Iterator[Step]:
-    """Copies of whole arrays, the smallest first, as far as there is block RAM for all; none of locals outside."""
-    left = block_ram(board)
+    """Copies of whole arrays, the smallest first, as far as there is block RAM for them; none of locals outside."""
+    left = most_room(board)
     given = [array for array in program.arguments if array.name in names]
     for array in sorted(given, key=bits_of):
         left -= bits_of(array)

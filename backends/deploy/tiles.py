@@ -35,6 +35,8 @@ from polyhedral.scop.scheduled import ScheduledScop
 _BRAM18 = 18 * 1024  # bits
 _ROOM = 0.4
 """Of the block RAM, for copies: banks are rounded up to whole memories, mostly to twice as much."""
+_MORE = 1.75
+"""So many times that where nothing fits otherwise: 0.7 of all. Designs may take 0.8, and locals and banks need some."""
 _SMALL = 8  # arrays of so small a part of that are copied whole, whatever else is there
 _TRIES = 12
 
@@ -42,6 +44,11 @@ _TRIES = 12
 def chip_room(board: Board) -> int:
     """Bits of the block RAM for copies, and for locals that are on the chip."""
     return round(_ROOM * block_ram(board))
+
+
+def most_room(board: Board) -> int:
+    """Bits for copies where nothing fits into `chip_room`."""
+    return round(_MORE * chip_room(board))
 
 
 def block_ram(board: Board) -> int:
@@ -282,12 +289,15 @@ def _made(
             refused |= {array} if both else set()
     if made is None:
         return None
+    inside = nest.level + len(nest.loops)
     for name in _own(made, head, nest.level)[1:]:
-        if (
-            after := tried(made, alone := Distribute((name,), nest.level + len(nest.loops)))
-        ) is not None:
-            made = after
-            steps.append(alone)
+        # A local that has no element for each iteration of a tile keeps its statements in some of the loops of it.
+        for depth in range(inside, inside + len(nest.loops)):
+            after = tried(made, alone := Distribute((name,), depth))
+            if after is not None:
+                made = after
+                steps.append(alone)
+                break
     return made, tuple(steps)
 
 

@@ -8,10 +8,10 @@ import weft
 from backends.deploy import tiles
 from backends.deploy.boards import board
 from backends.deploy.outside import outside
-from backends.deploy.tiles import Allowance
+from backends.deploy.tiles import Allowance, bits_of, chip_room, most_room
 from dse.space.loops.tiles import in_one_pass, in_wider_tiles
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import Buffer, Expand, Fuse
+from dsl.schedules.steps import Buffer, Distribute, Expand, Fuse
 from weft import f32
 
 
@@ -121,3 +121,44 @@ def test_no_nests_are_joined_that_may_not_be_and_none_that_copy(monkeypatch):
     plain = outside(in_turn.program, Schedule(), board("pynq-z2"))
     joined = in_one_pass(in_turn.program, plain)
     assert joined is None
+
+
+@weft.kernel
+def channels(x: f32[32, 112, 112], w: f32[16, 32], y: f32[16, 112, 112]):
+    for o in range(16):
+        for r in range(112):
+            for c in range(112):
+                s: f32 = 0.0
+                for i in range(32):
+                    s += x[i, r, c] * w[o, i]
+                y[o, r, c] = s
+
+
+def test_statements_keep_the_loops_that_a_local_has_no_elements_for():
+    found = wider(channels)
+    assert found is not None
+    (expand,) = [s for s in found if isinstance(s, Expand)]
+    assert expand.loop.endswith("r")  # along o it would be too large
+    apart = [s for s in found if isinstance(s, Distribute)]
+    assert any(s.depth == 4 for s in apart)  # in the three tile loops and in o
+
+
+@weft.kernel
+def nearest_rows(Q: f32[1400, 64], K: f32[1100, 64], best: f32[1400]):
+    for i in range(1400):
+        m: f32 = 1.0e30
+        for j in range(1100):
+            d: f32 = 0.0
+            for k in range(64):
+                d += (Q[i, k] - K[j, k]) * (Q[i, k] - K[j, k])
+            m = min(m, d)
+        best[i] = m
+
+
+def test_where_nothing_fits_copies_may_take_more():
+    place = board("pynq-z2")
+    program = nearest_rows.program
+    assert chip_room(place) < bits_of(program.array("K")) < most_room(place)
+    found = outside(program, Schedule(), place)
+    assert any(isinstance(s, Buffer) and s.array == "K" and not s.at for s in found)
+    assert any(isinstance(s, Buffer) and s.array == "Q" and s.at for s in found)

@@ -147,7 +147,8 @@ class _Plan:
             tiled = self.most < LANES[-1]  # there banks have to go with words as well
             even = [n for n in range(1, several[-1] + 1) if self.extent % n == 0]
             even = [n for n in even if n < self.extent and (not tiled or n in LANES)]
-            return tuple(sorted({max(n for n in even if n <= most) for most in several} | whole))
+            fitting = ([n for n in even if n <= most] for most in several)
+            return tuple(sorted({max(some) for some in fitting if some} | whole))
         return tuple(sorted({n for n in several if n < self.extent} | whole))
 
     def cut(self, lanes: int) -> Split:
