@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from dse.space.loops.regrouped import distributed
 from dsl.expressions.affine import Affine, Atom, FloorDiv
-from dsl.expressions.expr import Index, Load, walk
+from dsl.expressions.expr import Gather, Index, Load, Scatter, walk
 from dsl.programs.program import Stmt
 from dsl.schedules.range_steps import Join, Unflatten
 from dsl.schedules.steps import Reorder, Step
@@ -115,7 +115,7 @@ def _expressions(stmt: Stmt) -> Iterator[Affine]:
     yield from stmt.target.indices
     for expr in walk(stmt.value):
         match expr:
-            case Load(access=access):
+            case Load(access=access) | Gather(access=access) | Scatter(access=access):
                 yield from access.indices
             case Index(affine=affine):
                 yield affine

@@ -83,8 +83,7 @@ def _moved(piece: Piece, level: int, new: Dim, width: Interval, step: Join) -> t
     block = now // width.extent
     values = {outer.name: block, inner.name: now - block * width.extent + width.first}
     moved = piece.transformed((*piece.dims[: level - 1], new, *piece.dims[level + 1 :]), values)
-    frame = _without_holes(moved, level - 1)
-    if frame is None:
+    if _has_holes(moved, level - 1):
         raise _refused(
             step,
             f"the iterations of '{step.inner}' in those of '{step.outer}' are no one range",
@@ -97,18 +96,22 @@ def _moved(piece: Piece, level: int, new: Dim, width: Interval, step: Join) -> t
     return replace(moved, domain=domain, hull=hull, frame=frame), place
 
 
-def _without_holes(piece: Piece, level: int) -> isl.Set | None:
-    """What the loops down to the new one run over; None where it is no range in some iteration of those around."""
+def _has_holes(piece: Piece, level: int) -> bool:
+    """Whether the new loop is no range in some iteration of those around it."""
     kind = isl.dim_type.set
     loops = piece.frame.project_out(kind, level + 1, len(piece.dims) - level - 1)
-    whole = isl.Set.from_basic_set(loops.remove_divs().coalesce().simple_hull())
-    return whole if whole.is_subset(loops) else None
+    return not _around(loops).is_subset(loops)
 
 
 def _plain(points: isl.Set) -> isl.Set:
     """The same points without divisions, where they can be said so: all that isl is asked of them is quicker then."""
-    whole = isl.Set.from_basic_set(points.remove_divs().coalesce().simple_hull())
+    whole = _around(points)
     return whole if whole.is_subset(points) else points
+
+
+def _around(points: isl.Set) -> isl.Set:
+    """A convex set without divisions that contains the points."""
+    return isl.Set.from_basic_set(points.remove_divs().coalesce().simple_hull())
 
 
 def _check_nested(state: ScheduledScop, outer: LoopId, inner: LoopId, step: Join) -> None:

@@ -43,7 +43,8 @@ def unflatten(state: ScheduledScop, step: Unflatten) -> ScheduledScop:
     except LanguageError as error:
         text = f"'{step.loop}' cannot be two loops: not all accesses are known to be in bounds then"
         raise _refused(step, text, (error.message, *error.notes)) from error
-    if _divisions(found) >= _divisions(state):
+    before, after = _divisions(state), _divisions(found)
+    if not any(after.get(name, count) < count for name, count in before.items()):
         raise _refused(
             step,
             f"nothing in '{step.loop}' divides by {step.size}",
@@ -58,12 +59,9 @@ def cut(state: ScheduledScop, step: Unflatten) -> ScheduledScop:
     return split(state, Split(step.loop, step.size, *names, span=step.span))
 
 
-def _divisions(state: ScheduledScop) -> int:
-    """How many divisions there are in a statement, at most."""
-    counts = (
-        sum(_depth(division) for division in divisions_of(s.stmt)) for s in state.scop.statements
-    )
-    return max(counts, default=0)
+def _divisions(state: ScheduledScop) -> dict[str, int]:
+    """How many divisions there are in each statement."""
+    return {s.name: sum(map(_depth, divisions_of(s.stmt))) for s in state.scop.statements}
 
 
 def _depth(division: FloorDiv) -> int:
