@@ -13,6 +13,7 @@ from dse.estimates.estimation import ranked, setting
 from dse.evaluators.base import Limits, Result, Status
 from dse.space.space import Point, Space, space_of
 from dse.space.start import START, Start, start_of
+from dse.space.tables.windows import _Plan
 from dse.strategies.estimates import Estimates
 from dse.strategies.fabric import fabric_budget
 from dse.strategies.filters import filters
@@ -229,3 +230,9 @@ def test_the_search_begins_with_the_fastest_that_fit() -> None:
     plain = space(product.program)
     free = fabric_budget(Estimates(plain), Limits({}))
     assert not list(evaluated(filters(plain, 220, free), too_large_at_first))
+
+
+def test_a_row_of_one_iteration_has_one_point() -> None:
+    """A tile as long as the row leaves such loops; of sums no other number of points divides it."""
+    for sums in (False, True):
+        assert _Plan("S0", ({},), "S0.c", 1, False, 8, sums).lanes == (1,)
