@@ -104,8 +104,11 @@ def _needed(scop: Scop, ages: Ages, writer: Statement) -> isl.Set:
 
 
 def _ends_here(ages: Ages) -> bool:
-    """Whether no run of the loop, and nothing behind the kernel, finds what this one leaves in memory, but for reads of the array."""
-    return ages.array.storage is Storage.LOCAL and ages.array.scope_depth == ages.level
+    """Whether nothing but reads that stay finds what a run of the loop leaves in memory. Asked only where ages vary, of versions
+    of a row, all but the last of which nothing reads.
+    """
+    is_own = ages.array.storage is Storage.LOCAL and ages.array.scope_depth == ages.level
+    return ages.vary and is_own
 
 
 def _last(scop: Scop, ages: Ages, writer: Statement) -> isl.Set:
