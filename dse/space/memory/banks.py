@@ -315,12 +315,14 @@ def _clipped(uses: Sequence[Use], copies: Mapping[str, int]) -> dict[str, int]:
 def _fewest(
     factor: int, dim: int, uses: Sequence[Use], copies: Mapping[str, int], small: Mapping[str, int]
 ) -> int:
-    """The factor of a dimension for the clipped copies."""
-    for use in uses:
-        for v in use.indices[dim].variables():
-            if copies.get(v, 1) > small.get(v, 1):
-                return max(1, factor * small[v] // copies[v])
-    return factor
+    """The factor of a dimension for the clipped copies: as many times less as those of the loop that is clipped most."""
+    clipped = (
+        max(1, factor * small[v] // copies[v])
+        for use in uses
+        for v in use.indices[dim].variables()
+        if copies.get(v, 1) > small.get(v, 1)
+    )
+    return min(clipped, default=factor)
 
 
 @lru_cache(maxsize=1024)
