@@ -22,7 +22,7 @@ them all."""
 _LONGEST = 16  # where what is shared is no tree of sums
 _LONGER = 2  # times the interval: with half of the copies it is as it was
 _SHOWN = 12  # vectors of so many copies
-_TIMES = (1.1, 1.25, 1.4, 1.6, 2.0, 3.0)  # the interval, at which units are fewer
+_TIMES = (1.25, 1.6, 2.0, 3.0)  # the interval, at which units are fewer
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +104,9 @@ def _within(nest: Nest, rung: Rung, budget: float) -> Rung | None:
     """
     if rung.cost.dsp <= budget:
         return rung
-    order = nest.orders[rung.order]
     if rung.cost.interval == 1:
         return None
+    order = nest.orders[rung.order]
     asked = sharing_interval(nest, order, rung.vector, rung.cost.interval, int(budget))
     if asked is None or asked > min(longest(nest, order), _LONGER * rung.cost.interval):
         return None
