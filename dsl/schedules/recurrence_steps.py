@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dsl.schedules.steps import PartialSums, Step, Tail
+from dsl.schedules.steps import Reassociate, Step, Tail
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +15,7 @@ class Locate(Step):
     other_names = ("argmin", "argmax", "find_first")
     stmt: str
     loop: str
-    reassociated = PartialSums.reassociated
+    reassociated = Reassociate.reassociated
 
 
 @dataclass(frozen=True, slots=True)

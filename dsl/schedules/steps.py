@@ -179,11 +179,7 @@ class PartialSums(Step):
     loop: str
     count: int
     block: int = 1
-
-    @property
-    def reassociated(self) -> frozenset[str]:
-        """Its statement."""
-        return frozenset({self.stmt})
+    reassociated = Reassociate.reassociated
 
 
 @dataclass(frozen=True, slots=True)
