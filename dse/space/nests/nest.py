@@ -351,10 +351,11 @@ class Nest:
         return order.inside > 1 or self.waits
 
     def may_ask(self, order: Order) -> bool:
-        """Whether intervals above 1 are worth asking for: where copies share units, and where iterations wait for each
-        other anyway.
+        """Whether intervals above 1 are worth asking for: where copies share units, and where sums wait for themselves
+        anyway. How long other recurrences wait is known less well.
         """
-        return self.shares_units(order) or any(loop.carries for loop in order.loops)
+        sums = (carry.reduction for loop in order.loops for carry in loop.carries)
+        return self.shares_units(order) or any(sums)
 
     @property
     def waits(self) -> bool:
