@@ -17,8 +17,6 @@ from dse.space.nests.nest import Use
 from qor_gnn.tools.personality import Personality
 
 Seen = tuple[object, ...]
-Rows = dict[tuple[tuple[int, int], int], int]
-"""Numbers of products: by what moves a row's number in the innermost of its loops, and the words of a row."""
 Steps = tuple[tuple[int, int], ...]  # positions of loops in the nest, and coefficients
 
 
@@ -95,10 +93,10 @@ class Banks:
         left = [k for k, each in enumerate(gone) if not each]
         inner = left[-1] if left else None
         # Of a loop by itself the address counts on: no row's number is multiplied.
-        rows: Rows | None = {} if len(left) > 1 else None
+        multiplied = len(left) > 1
         return (
             kinds,
-            *(self._one(a, copies, gone, factors, inner, rows) for a in self._accesses),
+            *(self._one(a, copies, gone, factors, inner, multiplied) for a in self._accesses),
         )
 
     def _one(
@@ -108,34 +106,31 @@ class Banks:
         gone: Gone,
         factors: Factors,
         inner: int | None,
-        rows: Rows | None,
+        multiplied: bool,
     ) -> Seen:
-        """What is known of the bank of one access, and the products that its address needs.
+        """What is known of the bank of one access, and what the products that its address needs depend on.
 
         The bank is known modulo the greatest common divisor of the factor and of what the loops that are left
-        move the subscript by in a step (`qor_gnn.memory.addresses`). Which rows are equally long
-        tells how many products there are.
+        move the subscript by in a step (`qor_gnn.memory.addresses`). How long a row in a bank is, and which rows and
+        columns are at one place in theirs, tells what products there are (`qor_gnn.body.address_products`): of
+        rows that are no power of two long all banks count.
         """
         own = factors[access.first : access.first + len(access.shape)]
         moduli: list[int] = []
-        products: list[int | None] = []
-        moves, single, words = False, access.alone, 1
+        moves, single = False, access.alone
         for d in reversed(range(len(own))):
             left = [(k, c * copies[k]) for k, c in access.steps[d] if not gone[k]]
             moves |= any(k == inner for k, _ in access.steps[d])
             single &= all(copies[k] == 1 for k, _ in access.steps[d])
             moduli.append(gcd(own[d], *(step for _, step in left), *access.around[d]))
-            if rows is None or not left or not words & (words - 1):
-                products.append(None)
-            else:
-                products.append(rows.setdefault((max(left), words), len(rows)))
-            words *= -(-access.shape[d] // own[d])
+        lengths = (-(-n // f) for n, f in zip(access.shape[1:], own[1:], strict=True))
+        places = own if multiplied and any(n & (n - 1) for n in lengths) else ()
         known = moves or moduli == list(reversed(own))
         # Elements of a bank that are updated wait for one another, if there are several; what keeps an accumulator in
         # a register asks whether its array is in one piece.
-        kept = not moves and (rows is None or self.tool.flattening.promotes_first)
+        kept = not moves and (not multiplied or self.tool.flattening.promotes_first)
         split = access.updated and ((not single and own[-1:] > (1,)), (kept and prod(own) > 1))
-        return (known, split, *moduli, *products)
+        return (known, split, *moduli, *places)
 
 
 def in_line(regions: Sequence[Outline]) -> bool:
