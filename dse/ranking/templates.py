@@ -27,7 +27,7 @@ from dse.ranking.ports import Factors, named, rotates
 from dse.ranking.relatives import Alike, Relative, Relatives
 from dse.ranking.seen import Banks, in_line
 from dse.ranking.unrolled import Asked, Band, Sides, unrolled
-from dse.space.costs.addresses import products
+from dse.space.costs.addresses import Products, products
 from dse.space.memory.banks import Demand
 from dse.space.nests.nest import Order
 from dsl.errors.errors import ToolError
@@ -85,7 +85,7 @@ class Template:
     _same: dict[object, Outlined] = field(
         default_factory=dict
     )  # by what the schedule sees of banks
-    _products: dict[object, int] = field(default_factory=dict)
+    _products: dict[object, Products] = field(default_factory=dict)
     _operations: list[tuple[str, frozenset[str], tuple[int, ...]]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -290,25 +290,25 @@ class Template:
         few = self._rows(best.sides, self.relatives.factors(best))
         if real == few:
             return found
-        states = policy.row_states * ((real > 0) - (few > 0))
         regions = found.regions
-        if states:
+        if states := real.states - few.states:
             regions = tuple(deeper(region, states) for region in regions)
-        more = policy.row_dsp * (real - few)
+        more = real.slices - few.slices
         return Outlined(regions, found.behind, max(0, found.address_dsp + more))
 
-    def _rows(self, sides: Sides, factors: Factors) -> int:
-        """How many different products the addresses of a pipeline need."""
+    def _rows(self, sides: Sides, factors: Factors) -> Products:
+        """What the addresses of a pipeline need."""
         moving = self.relatives.moving(sides)
         if len(moving) < 2:
-            return 0
+            return Products()
         copies = tuple(side.copies for side in sides)
         key = (copies, moving, factors)
         if key not in self._products:
             names = [loop.name for loop in self.relatives.loops]
             banks = named(self.relatives.arrays, factors)
             by_name = dict(zip(names, copies, strict=True))
-            self._products[key] = products(self.order.uses, by_name, moving, banks)
+            uses, policy = self.order.uses, self.tool.indices
+            self._products[key] = products(uses, by_name, moving, banks, policy)
         return self._products[key]
 
     def _more(self, best: Sides, sides: Sides) -> dict[str, float]:

@@ -114,10 +114,12 @@ class Estimates:
         overlaps = self.space.variants[number].overlaps
         cycles = composed[0] if composed else overlapped_cycles(groups, each_nest, overlaps)
         dsp = design_units(groups, [c.units for c in costs])
-        each = self.space.tool.indices.row_dsp
-        if each:
-            dsp += each * sum(
-                address_products(self.space.order(point, n), choice.vector, banks, registers)
+        policy = self.space.tool.indices
+        if policy.row_dsp:
+            dsp += sum(
+                address_products(
+                    self.space.order(point, n), choice.vector, banks, registers, policy
+                )
                 for n, choice in enumerate(point.choices)
             )
         return Figures(cycles, dsp, ruled=composed is None)

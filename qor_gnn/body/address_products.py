@@ -75,7 +75,7 @@ def row_products(
         wait = adds + sum((p.row, p.length) in fused for p in products) * policy.row_states
         if wait:
             states[n] = wait
-    dsp = sum(_slices(bits[key], key[1], key in fused, policy.row_dsp) for key in places)
+    dsp = sum(product_slices(bits[key], key[1], key in fused, policy.row_dsp) for key in places)
     return RowProducts(states, dsp)
 
 
@@ -84,7 +84,8 @@ def digits(number: int) -> int:
     return (number ^ (3 * number)).bit_count()
 
 
-def _slices(bits: int, length: int, fused: bool, row_dsp: int) -> int:
+def product_slices(bits: int, length: int, fused: bool, row_dsp: int) -> int:
+    """DSP slices of a row's number of so many bits times its length; ``fused`` with the one addition behind it."""
     if fused:
         return row_dsp
     factor = length.bit_length()

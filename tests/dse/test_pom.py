@@ -32,8 +32,8 @@ TOOL = personality_for(BOARD, CLOCK)
 
 
 @weft.kernel
-def primes(A: f32[13, 17], B: f32[17, 19], C: f32[13, 19]):
-    for i, j, k in weft.grid(13, 19, 17):
+def primes(A: f32[11, 13], B: f32[13, 23], C: f32[11, 23]):
+    for i, j, k in weft.grid(11, 23, 13):  # no row is of two powers of two: addresses are products
         C[i, j] += A[i, k] * B[k, j]
 
 
@@ -131,7 +131,7 @@ def test_what_is_over_another_limit_is_planned_smaller():
     assert less(16, 16, many, Limits({"dsp": 16})) == 4
 
 
-@pytest.mark.parametrize("budget", [12, 36, 60])
+@pytest.mark.parametrize("budget", [36, 60])
 def test_no_trial_is_spent_on_what_ranking_knows_to_be_too_much(budget):
     """Products of addresses are slices, too, which planning one nest at a time leaves out."""
     space = space_of(primes.program, TOOL, True)
