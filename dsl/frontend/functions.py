@@ -300,10 +300,7 @@ def _materialised(ctx: Context, name: str, arg: ast.expr) -> object:
     base, number = f"{name}_of", 1
     while ctx.names.find(f"{base}_{number}") is not None or f"{base}_{number}" in ctx.bound:
         number += 1
-    held = f"{base}_{number}"
-    target = ast.copy_location(ast.Name(held, ast.Store()), arg)
-    ctx.ahead.nodes += ctx.read(ast.copy_location(ast.Assign([target], arg), arg))
-    return ctx.names.find(held)
+    return ArrayExprs(ctx, arg).materialised(arg, f"{base}_{number}")
 
 
 def array_call(ctx: Context, found: object, node: ast.Call) -> ast.expr | None:

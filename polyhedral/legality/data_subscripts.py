@@ -6,7 +6,7 @@ front of everything else: by the ranges of the types, of loop variables and of w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from dsl.errors.errors import LanguageError
 from dsl.expressions.expr import Access, Const, Expr, Gather, Scatter, Select, walk
@@ -28,14 +28,19 @@ def check_data_subscripts(scop: Scop, loops: Loops) -> None:
     Raises:
         LanguageError: W164 one that is not proven to be inside of the array.
     """
+    at_data = [s for s in scop.statements if s.name in loops and any(_elements(s.stmt.value))]
+    if not at_data:
+        return
     values = resolved_values(scop.program)
     locals_ = _Locals(scop, loops, values)
-    for s in scop.statements:
-        if s.name not in loops:
-            continue
-        for expr in walk(values[s.name]):
-            if isinstance(expr, Gather | Scatter):
-                _check(scop.program.array(expr.access.array), s, expr, locals_)
+    for s in at_data:
+        for expr in _elements(values[s.name]):
+            _check(scop.program.array(expr.access.array), s, expr, locals_)
+
+
+def _elements(value: Expr) -> Iterator[Gather | Scatter]:
+    """What is read and written at data."""
+    return (expr for expr in walk(value) if isinstance(expr, Gather | Scatter))
 
 
 def _check(array: Array, s: Statement, element: Gather | Scatter, locals_: _Locals) -> None:

@@ -96,6 +96,7 @@ REFUSED = {
     "t = m.T\n    m[0, 0] = 1\n    z[:] = t[0]": "m.T is a view of 'm' in NumPy",
     "t = np.flip(x)\n    for i in range(8):\n        x[i] = t[i]": "np.flip(x) is a view of 'x'",
     "y[:] = np.vstack((m, x))": "its parts have the shapes (4, 2), (1, 8)",
+    "f[0] = np.linalg.norm(f, 1)": "write np.linalg.norm(x, axis=1)",
     "y[:] = np.eye(x[0])": "its arguments are constants",
     "y[:] = np.linspace(0, 1, 999999)": "it has at most 65536 elements",
     "y[0] = np.max(m, axis=2)": "the axis 2 is none of an array of 2 dimensions",

@@ -106,7 +106,9 @@ def squares_of(exprs: Exprs, node: ast.Call) -> ast.expr | None:
         return None
     keywords = {k.arg: k for k in node.keywords}
     unknown = keywords.keys() - {"axis", "keepdims"}
-    if unknown or len(rest) > 1:
+    if unknown or len(rest) > (
+        name != "norm"
+    ):  # behind what a norm is of, NumPy has the kind of norm
         text = exprs.ctx.source.text(node)
         instead = f"write np.{'linalg.' if name == 'norm' else ''}{name}(x, axis=1)"
         raise exprs.ctx.error("W142", f"{text} is no array of a kernel", func, instead)

@@ -60,7 +60,7 @@ NOT_ELEMENTWISE = frozenset(
         "tri",
         "swapaxes",
         "moveaxis",
-        "rot",
+        "rot90",
         "fliplr",
         "flipud",
         "squeeze",

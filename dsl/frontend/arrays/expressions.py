@@ -221,12 +221,12 @@ class ArrayExprs:
         rank = len(array.shape)
         axes = axes_of(self, node, args, rank)
         if keeps(self, node):
-            return kept(self, node, axes, rank, self._materialised)
+            return kept(self, node, axes, rank, self.materialised)
         return None if axes is None else along(self, name, array, axes)
 
-    def _materialised(self, node: ast.expr) -> Array:
+    def materialised(self, node: ast.expr, name: str = "") -> Array:
         """A new array that holds an expression of arrays, assigned in front of the statement."""
-        name = self.ctx.names.unique("along")
+        name = name or self.ctx.names.unique("along")
         target = self.at(ast.Name(name, ast.Store()))
         self.ctx.ahead.nodes += self.ctx.read(self.at(ast.Assign([target], node)))
         found = self.ctx.names.find(name)
