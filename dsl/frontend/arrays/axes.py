@@ -47,6 +47,17 @@ def axes_of(
     return None if len(found) == rank else tuple(sorted(found))
 
 
+def check_arguments(exprs: Exprs, node: ast.Call, args: Sequence[ast.expr]) -> None:
+    """Refuse arguments of a reduction that are not read (W111): ``where=``, ``initial=``, ``out=``."""
+    unknown = [k.arg for k in node.keywords if k.arg not in ("axis", "keepdims", "dtype")]
+    if not unknown and len(args) <= 1:
+        return
+    text = exprs.ctx.source.text(node)
+    message = f"{text} is not supported in a kernel" + (f": '{unknown[0]}'" if unknown else "")
+    instead = "write the axis alone; np.where(condition, x, 0) is of some elements"
+    raise exprs.ctx.error("W111", message, node, instead)
+
+
 def keeps(exprs: Exprs, node: ast.Call) -> bool:
     """Whether a reduction keeps the dimensions that it is along."""
     given = next((k.value for k in node.keywords if k.arg == "keepdims"), None)

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from dsl.expressions.affine import Affine
 from dsl.expressions.intrinsics import intrinsic_of
-from dsl.frontend.arrays.axes import along, axes_of, keeps, kept
+from dsl.frontend.arrays.axes import along, axes_of, check_arguments, keeps, kept
 from dsl.frontend.arrays.elementwise import NOT_ELEMENTWISE
 from dsl.frontend.arrays.numpy_arrays import masked, numpy_array, picked
 from dsl.frontend.arrays.numpy_library import library_call
@@ -218,6 +218,7 @@ class ArrayExprs:
             return ArrayExpr(
                 array.shape, lambda at: self.at(ast.Call(cast, [array.at(at)], [])), array.own
             )
+        check_arguments(self, node, args)
         rank = len(array.shape)
         axes = axes_of(self, node, args, rank)
         if keeps(self, node):

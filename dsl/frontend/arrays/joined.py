@@ -126,17 +126,19 @@ def repeated(exprs: Exprs, name: str, node: ast.Call) -> ArrayExpr | None:
     array = exprs.of(node.args[0])
     if array is None:
         return None
-    given = {k.arg: k.value for k in node.keywords}
-    parts = [*node.args[1:], *given.values()]
-    numbers = [exprs.ctx.evaluate(p) for p in parts]
-    rank, axis = len(array.shape), 0
-    if name == "repeat" and (len(numbers) == 2 and type(numbers[1]) is int):
-        axis = numbers.pop()  # type: ignore[assignment]
-    elif rank > 1:
-        raise _refused(exprs, node, "say the axis: np.repeat(x, 2, axis=0)")
-    (times,) = numbers if len(numbers) == 1 else (None,)
-    if type(times) is not int or times < 1 or not -rank <= axis < rank:
-        raise _refused(exprs, node, f"write np.{name}(x, 2)")
+    names = ("repeats", "axis") if name == "repeat" else ("reps",)
+    given = dict(zip(names, node.args[1:], strict=False))
+    given |= {k.arg: k.value for k in node.keywords if k.arg is not None}
+    known = {n: exprs.ctx.evaluate(g) for n, g in given.items()}
+    times, axis, rank = known.get(names[0]), known.get("axis"), len(array.shape)
+    if axis is None and rank == 1:
+        axis = 0
+    is_known = len(node.args) <= 1 + len(names) and known.keys() <= {*names}
+    if type(times) is not int or times < 1 or type(axis) is not int or not is_known:
+        what = "np.repeat(x, 2, axis=0)" if name == "repeat" else "np.tile(x, 2), of one dimension"
+        raise _refused(exprs, node, f"write {what}")
+    if not -rank <= axis < rank:
+        raise _refused(exprs, node, f"the axis is 0 to {rank - 1}")
     d, count = axis % rank, times
     extent = array.shape[d]
 

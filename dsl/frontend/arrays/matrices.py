@@ -84,6 +84,8 @@ def constant(exprs: Exprs, name: str, node: ast.Call) -> ArrayExpr:
         raise _refused(exprs, node, "its arguments are constants")
     sizes = args[2:3] if name.endswith("space") else args[: 1 if name == "kaiser" else 2]
     sizes += [v for k, v in named.items() if k in ("num", "N", "M", "n")]
+    if len(sizes) == 1 and name in ("eye", "identity", "tri"):
+        sizes *= 2
     if math.prod(max(1, int(n)) for n in sizes) > _MOST:  # type: ignore[call-overload]
         raise _refused(exprs, node, f"it has at most {_MOST} elements")
     try:
@@ -150,9 +152,10 @@ def _crossed(exprs: Exprs, a: ArrayExpr, b: ArrayExpr, node: ast.Call) -> ArrayE
 
 
 def _offset(exprs: Exprs, node: ast.Call) -> int:
-    given = [k.value for k in node.keywords if k.arg in ("k", "offset")] or node.args[1:]
+    given = [*node.args[1:], *(k.value for k in node.keywords)]
     by = exprs.ctx.evaluate(given[0]) if given else 0
-    if type(by) is not int or len(given) > 1:
+    known = all(k.arg in ("k", "offset") for k in node.keywords)
+    if type(by) is not int or len(given) > 1 or not known:
         raise _refused(exprs, node, "the diagonal is an integer constant")
     return by
 

@@ -99,6 +99,8 @@ class _Made:
             assert isinstance(args[0], ast.Tuple | ast.List)
             return name, args[0].elts
         if name == "accumulate":
+            if len(args) > 1 or self._keywords:
+                raise self._refused("write np.maximum.accumulate(x)")
             self._vector(args[0])
             return _accumulated(self._exprs, self._node.func), args[:1]
         if name == "bincount":

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 
 from dsl.expressions.affine import Affine
-from dsl.frontend.arrays.axes import squares_of
+from dsl.frontend.arrays.axes import check_arguments, squares_of
 from dsl.frontend.arrays.einsum import einsum_total
 from dsl.frontend.arrays.expressions import PRODUCTS, REDUCTIONS, ArrayExprs, method_of
 from dsl.frontend.arrays.matrices import diagonal
@@ -37,9 +37,9 @@ def total(ctx: Context, node: ast.expr) -> ast.expr | None:
             name = numpy_name(function)
             if name == "einsum":
                 return einsum_total(exprs, node)
-            if name == "trace":
+            if name == "trace" and not rest and not node.keywords:
                 return _trace(exprs, of)
-            if name == "count_nonzero":
+            if name == "count_nonzero" and not rest and not node.keywords:
                 return _counted(exprs, of)
             if name in (*REDUCTIONS, "mean", *PRODUCTS):
                 return _named(exprs, name, of, rest, node)
@@ -62,6 +62,8 @@ def _named(
     array = exprs.of(of)
     if array is None or name not in (*REDUCTIONS, "mean"):
         return None
+    if isinstance(node, ast.Call):
+        check_arguments(exprs, node, rest)
     if isinstance(node, ast.Call) and exprs.of(node) is not None:
         raise _is_array(exprs, node)
     if name != "mean":
