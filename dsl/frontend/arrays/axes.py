@@ -64,6 +64,29 @@ def keeps(exprs: Exprs, node: ast.Call) -> bool:
     return given is not None and bool(exprs.ctx.evaluate(given))
 
 
+def permuted(exprs: Exprs, array: ArrayExpr, node: ast.Call, args: Sequence[ast.expr]) -> ArrayExpr:
+    """``np.transpose(x, axes)``, ``x.transpose(2, 0, 1)``; the axes backwards where none are said.
+
+    Raises:
+        LanguageError: W142 what is no order of the axes.
+    """
+    given = [*args, *(k.value for k in node.keywords)]
+    parts = [p for g in given for p in (g.elts if isinstance(g, ast.Tuple | ast.List) else [g])]
+    rank = len(array.shape)
+    axes = [exprs.ctx.evaluate(p) for p in parts] or [*range(rank)][::-1]
+    known = [a % rank for a in axes if isinstance(a, int) and -rank <= a < rank]
+    if sorted(known) != [*range(rank)] or any(k.arg != "axes" for k in node.keywords):
+        text = exprs.ctx.source.text(node)
+        message = f"{text} does not give the order of {rank} axes"
+        raise exprs.ctx.error("W142", message, node, "write each of them once: x.transpose(1, 0)")
+
+    def at(places: Sequence[Affine]) -> ast.expr:
+        placed = dict(zip(known, places, strict=True))
+        return array.at([placed[d] for d in range(rank)])
+
+    return ArrayExpr(tuple(array.shape[a] for a in known), at)
+
+
 def along(exprs: Exprs, name: str, array: ArrayExpr, axes: Sequence[int]) -> ArrayExpr:
     """The reduction of an array along axes."""
     extents = tuple(array.shape[a] for a in axes)

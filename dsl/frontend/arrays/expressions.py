@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from dsl.expressions.affine import Affine
 from dsl.expressions.intrinsics import intrinsic_of
-from dsl.frontend.arrays.axes import along, axes_of, check_arguments, keeps, kept
+from dsl.frontend.arrays.axes import along, axes_of, check_arguments, keeps, kept, permuted
 from dsl.frontend.arrays.elementwise import NOT_ELEMENTWISE
 from dsl.frontend.arrays.numpy_arrays import masked, numpy_array, picked
 from dsl.frontend.arrays.numpy_library import library_call
@@ -208,11 +208,12 @@ class ArrayExprs:
         if array is None:
             return None
         if name in PRODUCTS:
+            check_arguments(self, node, args)
             return self._product(array, self.of(args[0]) if args else None, node)
-        if name in ("transpose", "copy"):
-            return (
-                self._transposed(array) if name == "transpose" else ArrayExpr(array.shape, array.at)
-            )
+        if name == "copy":
+            return ArrayExpr(array.shape, array.at)
+        if name == "transpose":
+            return permuted(self, array, node, args)
         if name == "astype" and len(args) == 1:
             cast = args[0]
             return ArrayExpr(

@@ -24,6 +24,12 @@ from dsl.frontend.arrays.slices import is_new_dimension, view_of
 from dsl.frontend.arrays.tables import is_of_module
 from dsl.frontend.capture import is_number
 
+_WRITTEN = {
+    "roll": "write np.roll(x, 1), or np.roll(x, 1, axis=0)",
+    "reshape": "write np.reshape(x, (4, 2))",
+    "diff": "write x[1:] - x[:-1]",
+    "outer": "its operands are two arrays of one dimension",
+}
 _METHODS = ("reshape", "ravel", "flatten", "clip")
 
 
@@ -76,11 +82,17 @@ def _method(exprs: Exprs, name: str, array: ArrayExpr, node: ast.Call) -> ArrayE
             return exprs.at(ast.Call(function, [array.at(at), *node.args], []))
 
         return ArrayExpr(array.shape, clipped, array.own)
+    if name != "reshape" and (node.args or node.keywords):
+        raise _refused(exprs, node, f"write x.{name}(), of which the last dimension is the fastest")
     return _reshaped(exprs, array, node.args if name == "reshape" else None, node)
 
 
 def _of_array(exprs: Exprs, name: str, array: ArrayExpr, node: ast.Call) -> ArrayExpr | None:
     rest = node.args[1:]
+    unread = [k.arg for k in node.keywords if k.arg != "axis" or name not in ("roll", "flip")]
+    most = {"ravel": 0, "flip": 1, "roll": 2}.get(name, len(rest))
+    if unread or len(rest) > most or (name == "roll" and not rest):
+        raise _refused(exprs, node, _WRITTEN.get(name, f"write np.{name}(x)"))
     if name in ("ravel", "reshape"):
         return _reshaped(exprs, array, rest if name == "reshape" else None, node)
     if name == "outer":
@@ -171,6 +183,8 @@ def _array(exprs: Exprs, node: ast.Call) -> ArrayExpr | None:
     """``np.array(TABLE)`` of a captured list, or of an array: a copy."""
     if len(node.args) != 1 or isinstance(node.args[0], ast.ListComp):
         return None
+    if any(k.arg not in ("dtype", "copy") for k in node.keywords):
+        raise _refused(exprs, node, "write np.array(x), or np.array(x, dtype=np.int32)")
     found = (
         _listed(exprs, node.args[0])
         if isinstance(node.args[0], ast.List)

@@ -56,6 +56,8 @@ def _named(
     exprs: ArrayExprs, name: str, of: ast.expr, rest: Sequence[ast.expr], node: ast.expr
 ) -> ast.expr | None:
     if name in PRODUCTS:
+        if isinstance(node, ast.Call):
+            check_arguments(exprs, node, rest)
         return _product(exprs, of, rest[0], node) if rest else None
     if (parts := masked(exprs, of)) is not None and name == "sum":
         of = exprs.at(ast.IfExp(parts[1], parts[0], exprs.given(0)))
