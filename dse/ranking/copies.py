@@ -1,4 +1,6 @@
-"""Nests that copy: what templates do not stand for, as there is hardly anything that could be chosen."""
+"""Nests that copy, which are scheduled as they stand: what no template stands for, as there is hardly anything that could
+be chosen.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,7 @@ def is_border(order: Order) -> bool:
 
 
 def about(nest: Nest, number: int, vector: Vector, ii: int) -> Piece:
-    """About what such a nest takes each time that it is entered."""
+    """About what such a nest takes with copies of its loops, each time that it is entered."""
     cycles = cost(nest, nest.orders[number], vector, asked=ii).cycles
     return Piece(cycles / max(1.0, nest.runs), 0, (True, True), (), nest.arrays, 0, piped=True)
 

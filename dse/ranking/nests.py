@@ -57,7 +57,8 @@ class Nests:
         own = self.own((n,), memories)
         key = (n, picked, own)
         if key not in self._pieces:
-            if is_border(self.variant.nests[n].orders[picked[0]]):
+            order = self.variant.nests[n].orders[picked[0]]
+            if is_border(order) and not order.words and picked[1] != order.plain:
                 return about(self.variant.nests[n], *picked)
             if self._is_whole(n, picked):
                 leaves = self._whole(n, picked, own)
@@ -73,7 +74,7 @@ class Nests:
     def _is_whole(self, n: int, picked: Picked) -> bool:
         """No part of the nest stands for it: it is as its steps say, or copies words."""
         order = self.variant.nests[n].orders[picked[0]]
-        return order.given or bool(order.words)
+        return order.given or bool(order.words) or is_border(order)
 
     def _whole(self, n: int, picked: Picked, memories: Memories) -> list[Leaf] | None:
         """A nest as the structure leaves it, with its pipelines."""
@@ -113,7 +114,7 @@ class Nests:
 
     def unrolled(self, n: int, picked: Picked) -> Nodes | None:
         """All copies of a nest, and the loops that are unrolled; None where it has no template."""
-        if is_border(self.variant.nests[n].orders[picked[0]]) or self._is_whole(n, picked):
+        if self._is_whole(n, picked):
             place = self._place(n, picked)
             return None if place is None else ((place[1],), place[2])
         return self._template_nodes(n, picked)

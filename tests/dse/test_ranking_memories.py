@@ -34,20 +34,6 @@ def a_row_read_three_times(A: f32[24, 32], B: f32[24, 32]):
 
 
 @weft.kernel
-def numbers_alone(A: f32[64, 4], B: f32[64, 4]):
-    m: f32[4, 4]
-    for i in range(4):
-        for j in range(4):
-            m[i, j] = A[i, j] + A[i + 4, j]
-    for n in range(64):
-        for i in range(4):
-            s: f32 = 0.0
-            for k in range(4):
-                s += m[i, k] * A[n, k]
-            B[n, i] = s
-
-
-@weft.kernel
 def written_twice(x: i32[128], y: i32[128]):
     d: i32[128]
     for i in range(64):
@@ -64,20 +50,34 @@ def stencil(A: i32[30, 32], B: i32[30, 32]):
             B[i, j] = A[i - 1, j] + A[i, j] + A[i + 1, j]
 
 
+@weft.kernel
+def gemm(A: i32[24, 20], B: i32[20, 16], C: i32[24, 16]):
+    for i in range(24):
+        for j in range(16):
+            for k in range(20):
+                C[i, j] += A[i, k] * B[k, j]
+
+
 TILES: tuple[Step, ...] = (
     *(Interface(a, "m_axi", a) for a in "AB"),
     Tile(("i",), (7,), tail="guard"),
     Buffer("B", "i_0"),
     Buffer("A", "i_0"),
 )
-WORDS: tuple[Step, ...] = (*TILES[:2], *(Pack(a, 64) for a in "AB"), *TILES[2:])
+BORDERS: tuple[Step, ...] = (
+    *(Interface(a, "m_axi", a) for a in "ABC"),
+    *(Pack(a, 128) for a in "ABC"),
+    Tile(("i", "j", "k"), (8, 8, 8), tail="guard"),
+    Buffer("C", "j_0"),
+    Buffer("A", "k_0"),
+    Buffer("B", "k_0"),
+)
 CASES = [
     (a_row_read_three_times, (), V2022),
     (a_row_read_three_times, (), V2025),
-    (numbers_alone, (), V2025),
     (written_twice, (), V2023),
     (stencil, TILES, V2023),
-    (stencil, WORDS, V2022),
+    (gemm, BORDERS, V2022),
 ]
 
 
