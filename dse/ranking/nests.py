@@ -150,6 +150,8 @@ class Nests:
         nodes: list[TreeNode] = []
         kept = frozenset[str]()
         for k, (sides, asked) in enumerate(self._sides(n, picked)):
+            if not template.has_loops(sides):
+                return None
             all_of_it = Relative(sides, asked, ())
             nodes += template.nodes(all_of_it, prefix(n, k))
             kept |= template.kept(all_of_it, prefix(n, k))

@@ -128,7 +128,7 @@ class Template:
             memories: the arrays of the nest.
             whole_chains: no chain stands for a longer one.
         """
-        if not all(side.copies == 1 or self.band.unrolls(k) for k, side in enumerate(sides)):
+        if not self.has_loops(sides):
             return None
         if asked.pipelined is not None and sides[asked.pipelined].rest:
             asked = replace(asked, pipelined=None)
@@ -235,6 +235,10 @@ class Template:
     def statements(self, relative: Relative) -> int:
         """Copies of a statement in a body."""
         return prod(side.copies for side in relative.sides) * self.order.inside
+
+    def has_loops(self, sides: Sides) -> bool:
+        """Whether its loops are known with these copies (`Band.unrolls`)."""
+        return all(side.copies == 1 or self.band.unrolls(k) for k, side in enumerate(sides))
 
     def nodes(self, relative: Relative, prefix: str = "") -> tuple[TreeNode, ...]:
         """Its loops; see `dse.ranking.unrolled`."""
