@@ -8,11 +8,11 @@ scheduled for it, and relatives are told.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dse.ranking.places import Part, filled_with
-from dse.space.memory.banks import Demand
+from dse.space.memory.banks import Demand, interval_with
 from dse.space.memory.partitions import together
 from dse.space.variant import Variant
 from dsl.programs.program import Program, Storage
@@ -75,11 +75,10 @@ class Decisions:
         self, variant: Variant, tree: LoopTree, plan: Sequence[Part], tool: Personality
     ) -> None:
         """Nothing is decided yet; ``tree`` has no copies, ``plan`` says where the nests stand in it."""
-        self.tree, self.plan, self.tool = tree, plan, tool
+        self.variant, self.tree, self.plan, self.tool = variant, tree, plan, tool
         self.arrays = undecided(tree, tool)
-        self.nests = tuple(n for n, x in enumerate(variant.nests) if x.arrays & self.arrays)
-        self.banded = tuple(n for n in self.nests if variant.nests[n].orders[0].band)
-        self.touched = frozenset[str]().union(*(variant.nests[n].arrays for n in self.nests))
+        self._shapes = {a.name: a.shape for a in tree.program.arrays if a.name in self.arrays}
+        self._nests: dict[str, tuple[tuple[int, ...], frozenset[str]]] = {}
         self._known: dict[object, Memories | None] = {}
 
     def memories(
@@ -96,24 +95,63 @@ class Decisions:
             nodes: of a nest with all its copies; None where they are not known, as then is what is decided.
         """
         asked = Memories.of(banks)
-        if not self.nests:
-            return asked
-        key = (tuple(choices[n] for n in self.nests), asked.only(self.touched))
-        if key not in self._known:
-            self._known[key] = self._decided(choices, asked, nodes)
-        found = self._known[key]
-        return found and Memories.of({**banks, **found.banks}, found.stored)
+        found, stored = dict(banks), list[Kept]()
+        for name, shape in self._shapes.items():
+            if not _in_memory(name, shape, banks):
+                continue  # where each element is a bank there is nothing to decide
+            if name not in self._nests:
+                self._nests[name] = self._accessing(name)
+            nests, touched = self._nests[name]
+            if not self._is_wanted(name, len(shape), nests, choices, banks):
+                continue
+            key = (name, tuple(choices[n] for n in nests), asked.only(touched))
+            if key not in self._known:
+                own = {n: nodes(n, choices[n]) for n in nests if self._has_loops(n)}
+                self._known[key] = self._decided(own, asked, frozenset((name,)))
+            one = self._known[key]
+            if one is None:
+                return None
+            found.update(one.banks)
+            stored += one.stored
+        return Memories.of(found, tuple(stored))
+
+    def _is_wanted(
+        self,
+        array: str,
+        dims: int,
+        nests: Sequence[int],
+        choices: Sequence[Picked],
+        banks: Demand,
+    ) -> bool:
+        """Whether a nest may want more of an array in a cycle than the ports of its banks give: where none does, what is
+        read from copies and what is not take the same, and a tool that splits nothing has nothing to decide.
+        """
+        if self.tool.partitioning is not None or self.tree.streams:
+            return True
+        factors = {d: banks.get((array, d), 1) for d in range(dims)}
+        picked = ((self.variant.nests[n].orders[choices[n][0]], choices[n][1]) for n in nests)
+        return any(interval_with(order, vector, array, factors) > 1 for order, vector in picked)
+
+    def _has_loops(self, n: int) -> bool:
+        return bool(self.variant.nests[n].orders[0].band)
+
+    def _accessing(self, array: str) -> tuple[tuple[int, ...], frozenset[str]]:
+        """The nests that access an array, and the arrays whose banks what is decided of it depends on."""
+        mine = [(n, x.arrays) for n, x in enumerate(self.variant.nests) if array in x.arrays]
+        own = frozenset((array,))
+        if self.tool.partitioning is not None:
+            own = own.union(*(arrays for _, arrays in mine))
+        return tuple(n for n, _ in mine), own
 
     def _decided(
         self,
-        choices: Sequence[Picked],
+        nests: Mapping[int, Nodes | None],
         asked: Memories,
-        nodes: Callable[[int, Picked], Nodes | None],
+        arrays: frozenset[str],
     ) -> Memories | None:
         inside: dict[int, tuple[TreeNode, ...]] = {}
         kept = frozenset[str]()
-        for n in self.banded:
-            own = nodes(n, choices[n])
+        for n, own in nests.items():
             if own is None:
                 return None
             inside[n], unrolled = own
@@ -121,7 +159,12 @@ class Decisions:
         body = filled_with(self.plan, self.tree.body, inside)
         steps = tuple(partitions_of(self.tree.program, [asked.banks]))
         design = replace(self.tree, body=body, partitions=steps)
-        return decided(design, self.tool, kept, self.arrays)
+        return decided(design, self.tool, kept, arrays)
+
+
+def _in_memory(name: str, shape: tuple[int, ...], banks: Demand) -> bool:
+    """Whether an array has fewer banks than elements."""
+    return any(banks.get((name, d), 1) < n for d, n in enumerate(shape))
 
 
 def undecided(tree: LoopTree, tool: Personality) -> frozenset[str]:

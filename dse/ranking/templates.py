@@ -37,7 +37,7 @@ from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.tools.personality import Personality
 
 _LONG = 256  # iterations in which some states more or less do not show
-_LARGE = 256  # statements of a body that are too many to schedule here
+_LARGE = 128  # statements of a body that are too many to schedule here
 _CHAINED = 2.0  # states for each further copy, below which some copies share a state
 _RESOLVED = 128  # statements of the body that tells how many then
 _UNKNOWN: Any = object()

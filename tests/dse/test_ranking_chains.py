@@ -25,14 +25,14 @@ def longest_run(x: u1[1024], hits: i16[1]):
 
 
 @weft.kernel
-def steps_of_a_state(move: f32[12, 12], seen: f32[32, 12], state: f32[12]):
+def steps_of_a_state(move: f32[11, 11], seen: f32[32, 11], state: f32[11]):
     for t in range(32):
-        following: f32[12]
-        for s in range(12):
+        following: f32[11]
+        for s in range(11):
             following[s] = 0.0
-            for p in range(12):
+            for p in range(11):
                 following[s] += state[p] * move[p, s]
-        for s in range(12):
+        for s in range(11):
             state[s] = following[s] * seen[t, s]
 
 
@@ -76,7 +76,7 @@ def test_of_a_body_too_large_for_two_copies_one_stands_for_all() -> None:
     number = next(
         n
         for n, v in enumerate(space.variants)
-        if any(nest.orders[0].inside > 256 // 2 for nest in v.nests)
+        if any(nest.orders[0].inside > 128 // 2 for nest in v.nests)
     )
     for copies in (1, 2, 4):
         found, exact = both(space, estimates, with_copies(space, number, copies))
