@@ -1,6 +1,7 @@
 """Which iteration of a loop makes a choice that stays: of a statement ``t = e if c else t``.
 
-It is the last one where ``c`` holds, if nothing in the loop changes what ``c`` reads; or the first one::
+It is the last one where ``c`` holds, if nothing in the loop changes what ``c`` reads, or each iteration has
+elements of its own for that, which are ready before it chooses; or the first one::
 
     if x[i] == key:                 # at = i if not done and x[i] == key else at
         at = i                      # done = done | x[i] == key
@@ -22,6 +23,7 @@ from dataclasses import dataclass
 from functools import reduce
 
 from dsl.expressions import typing
+from dsl.expressions.affine import Affine
 from dsl.expressions.choices import both, parts_of
 from dsl.expressions.expr import (
     Access,
@@ -160,8 +162,19 @@ class _Choice:
         return not any(d.is_const and d.const != 0 for d in differences)
 
     def changes(self, expr: Expr) -> bool:
-        """Whether the loop changes what an expression reads."""
-        return any(map(self.is_changed, loads(expr)))
+        """Whether the loop changes what an expression reads, but for what is an iteration's own."""
+        return any(self.is_changed(a) and not self.is_own(a) for a in loads(expr))
+
+    def is_own(self, access: Access) -> bool:
+        """Whether no iteration assigns the element of another one, and it can be read behind the loops."""
+        if self.program.array(access.array).scope_depth > self.level:
+            return False
+        places = [n for n, index in enumerate(access.indices) if _counts(index)]
+        told = {v for n in places for v in access.indices[n].variables()}
+        if not {loop.var for loop in self.loops[self.level :]} <= told:
+            return False
+        writing = (s.target for s, _ in self.inside if s.target.array == access.array)
+        return all(t.indices[n] == access.indices[n] for t in writing for n in places)
 
     def is_changed(self, access: Access) -> bool:
         """Whether the loop may assign an element."""
@@ -210,9 +223,17 @@ class _Choice:
         return map_leaves(expr, leaf)
 
     def _check_not_yet(self, access: Access, at: Stmt) -> None:
-        for stmt, _ in self.inside[: self.place(at)]:
+        """What is read is the same behind the loops: not assigned in front of it, or from there on no more."""
+        place = self.place(at)
+        for stmt, _ in self.inside[place:] if self.is_own(access) else self.inside[:place]:
             if self.may_be(stmt.target, access):
-                raise NoMatchError(f"{stmt.name} changes {access} before it is read")
+                when = "after" if self.place(stmt) >= place else "before"
+                raise NoMatchError(f"{stmt.name} changes {access} {when} it is read")
+
+
+def _counts(index: Affine) -> bool:
+    """Whether a subscript is another number for each value of the one loop variable in it."""
+    return len(index.terms) == 1 and isinstance(index.terms[0][0], str)
 
 
 def _side(parent: Loop | If, stmt: Stmt) -> int:

@@ -62,6 +62,41 @@ def closed(x: i32[16], at: i32[4], y: i32[16], n: i32[16]):
             n[i] = i
 
 
+@weft.kernel
+def nearest(x: i32[12, 3], y: i32[3], at: i32[2]):
+    least = 1000
+    for p in range(12):
+        d = 0
+        for k in range(3):
+            d += (x[p, k] - y[k]) * (x[p, k] - y[k])
+        if d < least:
+            least = d
+            at[0] = p
+    at[1] = least
+
+
+@weft.kernel
+def own_changes(a: i32[9], at: i32[4]):
+    for p in range(8):
+        a[p] = a[p] * 2
+        if a[p] > 3:
+            at[0] = p
+        a[p] = a[p] + 1
+    for p in range(8):
+        a[p] = a[p] - p
+        if a[p] > 3:
+            at[1] = p
+        a[p + 1] = a[p + 1] + 1
+    for p in range(8):
+        a[p // 2] = a[p // 2] + p
+        if a[p // 2] > 3:
+            at[2] = p
+    for p in range(8):
+        a[p] = a[p] * 3
+        if a[p] > 3:
+            at[3] = p
+
+
 NUMPY = {"i32": np.int32, "i16": np.int16, "u8": np.uint8, "f32": np.float32}
 
 
@@ -93,6 +128,8 @@ SCHEDULES = [
     (least, steps().locate("S3", "S3.i").locate("S4", "S4.i").distribute(["S4"]).pipeline("S4.j")),
     (least, steps().locate("S4", "S4.j")),
     (first, steps().locate("S2", "i").partial_sums("S2", "i", 4).split("i", 4).unroll("i_1")),
+    (nearest, steps().expand("d", "p").locate("S5", "p").pipeline("S5.p")),
+    (own_changes, steps().locate("S9", "S9.p")),
 ]
 
 
@@ -105,7 +142,7 @@ def test_all_levels_agree() -> None:
 @pytest.mark.parametrize(
     ("step", "text"),
     [
-        (Locate("S0", "S0.i"), "what is chosen is read from y[i], not computed"),
+        (Locate("S0", "S0.i"), "S2 changes y[i] after it is read"),
         (Locate("S1", "S1.i"), "accesses at[1] in 'i'"),
         (Locate("S3", "S3.i"), "at[2] is no minimum or maximum"),
         (Locate("S2", "S2.i"), "y[i] is another element along"),
@@ -118,6 +155,20 @@ def test_refusals(step: Locate, text: str) -> None:
     with pytest.raises(ScheduleError) as caught:
         apply(closed.program, Schedule((step,)))
     assert caught.value.code == "W233"
+    assert text in caught.value.render()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("S1", "S2 changes a[p] after it is read"),
+        ("S4", "S3 changes a[p] before it is read"),
+        ("S7", "before it is read"),
+    ],
+)
+def test_what_an_iteration_compares_is_its_own_and_done(name: str, text: str) -> None:
+    with pytest.raises(ScheduleError) as caught:
+        apply(own_changes.program, steps().locate(name, f"{name}.p").build())
     assert text in caught.value.render()
 
 
