@@ -84,7 +84,7 @@ def check_order(
     for _ in violations(after, changed, before, in_order=False):
         found = partial(violations, after, changed, before)
         raise IllegalStep(found, step, partial(suggestion, apply_step, before, step))
-    check_lifetimes(after, step)
+    check_lifetimes(before, after, step)
 
 
 TRIED = 25_000_000

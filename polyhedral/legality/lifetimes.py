@@ -26,10 +26,18 @@ _FIRST = 4
 """So many flow dependences are held against the writes of their own statement before all are."""
 
 
-def check_lifetimes(state: ScheduledScop, step: Step) -> None:
-    """W211 if two scopes of a local would use its storage at the same time."""
+def check_lifetimes(before: ScheduledScop, state: ScheduledScop, step: Step) -> None:
+    """W211 if two scopes of a local would use its storage at the same time.
+
+    Args:
+        before: the state that the step was applied to: lifetimes in pieces that are the same are, too.
+        state: the new one.
+        step: what is refused.
+    """
+    known = {id(p) for p in before.pieces}
+    changed = [p for p in state.pieces if id(p) not in known]
     for array in state.scop.program.locals:
-        if array.scope_depth == 0:
+        if array.scope_depth == 0 or not any(p.statement.touches(array.name) for p in changed):
             continue
         if components(state, array) is None and _overlap(state, array):
             raise ScheduleError(

@@ -71,13 +71,13 @@ def nests(state: ScheduledScop, context: Context, most: int = 0) -> tuple[Nest, 
             now = _order(state, group.names, (level, group.end), (), context)
             orders: tuple[Order, ...] = (_given(now, group),)
         else:
-            orders = tuple(_orders(state, group, level, context))
-        if orders[0].given:
-            pass
-        elif context.outside & {use.array for use in orders[0].uses}:
+            legal = _orders(state, group, level, context)
+            first = next(legal)
+            # Copies go along the rows: no burst is in another order.
+            along = only_copies(group.pieces) and _reaches(first, context)
+            orders = (first,) if along else (first, *legal)
+        if not orders[0].given and _reaches(orders[0], context):
             words = any(dim.lane for piece in group.pieces for dim in piece.dims)
-            if only_copies(group.pieces):
-                orders = orders[:1]  # copies go along the rows: no burst is in another order
             orders = tuple(
                 replace(o, loops=tuple(map(_whole, o.loops)), words=words) for o in orders
             )
@@ -86,6 +86,11 @@ def nests(state: ScheduledScop, context: Context, most: int = 0) -> tuple[Nest, 
         names = tuple(p.name for p in group.pieces)
         found.append(Nest(leader.name, names, runs, around, orders))
     return tuple(found)
+
+
+def _reaches(order: Order, context: Context) -> bool:
+    """Whether the nest accesses arrays that are outside."""
+    return any(use.array in context.outside for use in order.uses)
 
 
 def present(state: ScheduledScop, context: Context, most: int) -> Iterator[tuple[Group, Order]]:
