@@ -27,7 +27,7 @@ from polyhedral.schedule import apply
 from polyhedral.scop.execution_order import shared_levels
 from qor_gnn.tools.personality import personality
 from tests.support.random_programs import random_program
-from weft import f32
+from weft import f32, u8, u32
 
 TOOL = personality("vitis-2022.1-zu9eg-10ns")
 OPEN = personality("open-ecp5-10ns")
@@ -45,6 +45,24 @@ def space(name: str, size: str | None = "mini") -> Space:
 
 def names(order: Order) -> str:
     return " ".join(loop.name for loop in order.loops)
+
+
+@weft.kernel
+def tones(image: u8[20, 24], few: u8[20, 3], h: u32[256], g: u32[256]):
+    for i in range(20):
+        for j in range(24):
+            h[image[i, j]] += 1
+    for k in range(20):
+        for c in range(3):
+            g[few[k, c]] += 1
+
+
+def test_copies_that_take_turns_are_of_one_loop_where_it_has_enough():
+    # Copies of several loops wait for each other all the same: a search would only try as many ways to have them.
+    long, short = space_of(tones.program, TOOL).variants[0].nests
+    orders = [o for nest in (long, short) for o in nest.orders if not o.skewed]
+    most = {names(o): [max(loop.factors) for loop in o.loops] for o in orders}
+    assert most == {"i j": [1, 12], "j i": [1, 10], "k c": [5, 3], "c k": [1, 10]}
 
 
 # ----------------------------------------------------------------------------------------- factors

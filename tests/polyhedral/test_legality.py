@@ -131,6 +131,28 @@ def test_lifetimes_of_a_private_scalar_must_not_overlap() -> None:
 
 
 @weft.kernel
+def private_twice(x: f32[6, 8], y: f32[6, 8]):
+    for i in range(6):
+        for j in range(8):
+            t: f32 = x[i, j]
+            y[i, j] = t
+    for k in range(6):
+        for m in range(8):
+            u: f32 = x[k, m]
+            y[k, m] = u + 1.0
+
+
+def test_lifetimes_are_asked_of_the_locals_of_the_nest_that_a_step_changes() -> None:
+    legal = steps().interchange("i", "j").reverse("m")
+    apply(private_twice.program, legal.build())
+    for last, local in (("S2", "u"), ("S0", "t")):
+        begun = steps().interchange("i", "j").reverse("m")
+        error = refused(private_twice.program, begun.distribute([last]))
+        assert error.code == "W211"
+        assert f"'{local}' overlap" in error.render()
+
+
+@weft.kernel
 def folded(x: f32[6, 12], y: f32[6]):
     for i in range(6):
         t: f32 = 0.0

@@ -331,10 +331,17 @@ class _Band:
         found = {carry_of(c, self.delays, self.trees, self.leaves) for c in mine}
         return tuple(sorted(found, key=lambda c: (c.distance, c.delay)))
 
-    def _most(self, loop: LoopId, dependences: Sequence[Carried]) -> int:
-        """The most copies worth making; 0 for any. Where values tell what is updated they take turns."""
-        mine = (c.sink for c in dependences if c.loop == loop)
-        return _IN_TURN if any(self.delays[name].through_memory for name in mine) else 0
+    def _most(self, level: int, dependences: Sequence[Carried]) -> int:
+        """The most copies worth making; 0 for any. Where values tell what is updated they take turns, whichever loop they
+        are of: those of the loops inside are enough, and each loop is innermost in an order where that is legal.
+        """
+        first, *inner = (self._takes_turns(k, dependences) for k in range(level, self.levels[1]))
+        found = (self.interval(k) for k, turns in enumerate(inner, level + 1) if turns)
+        return max(1, _IN_TURN // prod(i.extent for i in found if i is not None)) if first else 0
+
+    def _takes_turns(self, level: int, dependences: Sequence[Carried]) -> bool:
+        loop = self.group[0].dims[level].uid
+        return any(c.loop == loop and self.delays[c.sink].through_memory for c in dependences)
 
     def interval(self, level: int) -> Interval | None:
         """The range of a loop where it is always the same, the program's conditions left out."""
@@ -362,7 +369,7 @@ class _Band:
             (guarded and self.private) or (not separates and (self.private or not constant)),
             guarded=guarded,
             jams=jams,
-            most=self._most(piece.dims[level].uid, dependences),
+            most=self._most(level, dependences),
             carries=self._carries(piece.dims[level].uid, dependences),
         )
 
