@@ -44,10 +44,11 @@ def test_tiles_of_a_small_chip_compute_the_same(name, monkeypatch):
     result = weft.verify(kernel, schedule)
     assert result.ok, result
     assert weft.equivalence(kernel, schedule).verdict == "proven"
-    whole = [s for s in schedule if isinstance(s, Buffer) and not s.at]
-    assert any(isinstance(s, Tile) for s in schedule) or len(whole) == len(
-        [a for a in kernel.program.arguments if a.shape]
-    )
+    # Where no tiles are found, what the chip has room for is copied as a whole, and of covariance that is nothing.
+    whole = {s.array for s in schedule if isinstance(s, Buffer) and not s.at}
+    arrays = [a for a in kernel.program.arguments if a.shape]
+    fitting = {a.name for a in arrays if tiles.bits_of(a) <= tiles.most_room(onto())}
+    assert any(isinstance(s, Tile) for s in schedule) or whole == fitting
 
 
 @weft.kernel
