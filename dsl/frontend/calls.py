@@ -12,12 +12,13 @@ from dsl.expressions.affine import Affine
 from dsl.expressions.expr import BinaryOp, Const, Expr, UnaryOp
 from dsl.expressions.intrinsics import INTRINSICS, Intrinsic, intrinsic_of
 from dsl.expressions.numeric import convert
-from dsl.expressions.types import ArrayType, DType, FixedType
+from dsl.expressions.types import ArrayType, DType, FixedType, boolean
 from dsl.expressions.values import Value
 from dsl.frontend.arrays.expressions import ArrayExprs
 from dsl.frontend.arrays.numpy_calls import converted, named_operator
 from dsl.frontend.arrays.numpy_library import library_call
 from dsl.frontend.arrays.parts import part_of
+from dsl.frontend.arrays.shapes import numpy_name
 from dsl.frontend.arrays.slices import view_of
 from dsl.frontend.arrays.totals import total
 from dsl.frontend.capture import describe, dtype_of, is_number, numpy_type
@@ -75,10 +76,8 @@ def call(ctx: Context, node: ast.Call) -> object:
     if isinstance(owner, Kernel) and getattr(function, "__name__", "") == "at":
         return _specialised(ctx, owner, node)
     intrinsic = intrinsic_of(function)
-    if intrinsic is not None and intrinsic.name in _EXTREMA and is_reduction(ctx, node):
-        return reduction(ctx, intrinsic.name, node)
     if intrinsic is not None:
-        return apply(intrinsic, arguments(ctx, intrinsic, node), ctx, node)
+        return _of_language(ctx, function, intrinsic, node)
     if function in (sum, any, all):
         return reduction(ctx, getattr(function, "__name__", ""), node)
     if function is divmod:
@@ -98,11 +97,24 @@ def call(ctx: Context, node: ast.Call) -> object:
 def _callee(ctx: Context, node: ast.expr) -> object:
     """What is called; a misspelt function is compared with those of the language."""
     try:
-        return ctx.evaluate(node)
+        found = ctx.evaluate(node)
+        return bool if numpy_type(found) == boolean else found  # np.bool_(2) is True, u1(2) is 0
     except LanguageError as e:
         if e.code == "W130" and isinstance(node, ast.Name) and e.help is None:
             e.help = did_you_mean(node.id, INTRINSICS)
         raise
+
+
+def _of_language(ctx: Context, function: object, intrinsic: Intrinsic, node: ast.Call) -> Value:
+    """A call of a function of the language, under its own name or that of Python or NumPy."""
+    is_pairwise = numpy_name(function) in ("minimum", "maximum")
+    if is_pairwise and len(node.args) != 2:  # a third is where NumPy writes the result
+        instead = "write np.minimum(a, b), or np.min(x) of an array"
+        message = f"{ctx.source.text(node.func)}() takes 2 arguments, not {len(node.args)}"
+        raise ctx.error("W150", message, node, instead)
+    if intrinsic.name in _EXTREMA and is_reduction(ctx, node):
+        return reduction(ctx, intrinsic.name, node)
+    return apply(intrinsic, arguments(ctx, intrinsic, node), ctx, node)
 
 
 def arguments(ctx: Context, intrinsic: Intrinsic, node: ast.Call) -> tuple[Value, ...]:

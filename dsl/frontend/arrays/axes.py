@@ -12,11 +12,23 @@ import math
 from collections.abc import Callable, Sequence
 
 from dsl.expressions.affine import Affine
-from dsl.frontend.arrays.shapes import ArrayExpr, Exprs
+from dsl.expressions.types import FloatType
+from dsl.frontend.arrays.shapes import ArrayExpr, At, Exprs, Shape
 from dsl.frontend.arrays.tables import is_of_module
-from dsl.frontend.capture import is_number
+from dsl.frontend.capture import dtype_of, numpy_type
 from dsl.programs.program import Array
 
+PRODUCTS = ("dot", "matmul", "inner", "vdot")
+_ALONE = "write the axis alone; np.where(condition, x, 0) is of some elements"
+_REDUCTION: tuple[int, tuple[str, ...], str] = (1, ("axis", "keepdims"), _ALONE)
+_ARGUMENTS: dict[str, tuple[int, tuple[str, ...], str]] = {
+    **dict.fromkeys(("sum", "mean"), (1, ("axis", "keepdims", "dtype"), _ALONE)),
+    **{name: (1, (), f"write np.{name}(a, b)") for name in PRODUCTS},
+    "copy": (0, ("order",), "write x.copy()"),
+    "astype": (1, ("order", "copy", "casting", "subok"), "write x.astype(np.int16)"),
+}
+"""How many arguments are read behind the array, and which by name; and what to write instead. Where NumPy stores elements
+and when it refuses a conversion changes no value."""
 Materialised = Callable[[ast.expr], Array]
 """The new array, in front of the statement, that holds an expression of arrays."""
 
@@ -38,7 +50,7 @@ def axes_of(
         return None
     found: list[int] = []
     for axis in known:
-        is_axis = is_number(axis) and isinstance(axis, int) and -rank <= axis < rank
+        is_axis = type(axis) is int and -rank <= axis < rank
         if not is_axis or axis % rank in found:  # type: ignore[operator]
             text = exprs.ctx.source.text(given)
             message = f"the axis {text} is none of an array of {rank} dimensions"
@@ -47,15 +59,45 @@ def axes_of(
     return None if len(found) == rank else tuple(sorted(found))
 
 
-def check_arguments(exprs: Exprs, node: ast.Call, args: Sequence[ast.expr]) -> None:
-    """Refuse arguments of a reduction that are not read (W111): ``where=``, ``initial=``, ``out=``."""
-    unknown = [k.arg for k in node.keywords if k.arg not in ("axis", "keepdims", "dtype")]
-    if not unknown and len(args) <= 1:
+def check_arguments(exprs: Exprs, node: ast.Call, name: str, args: Sequence[ast.expr]) -> None:
+    """Refuse arguments of these functions that are not read (W111): ``where=``, ``initial=``, ``out=``."""
+    most, read, instead = _ARGUMENTS.get(name, _REDUCTION)
+    unknown = [k.arg for k in node.keywords if k.arg not in read]
+    if not unknown and len(args) <= most:
         return
     text = exprs.ctx.source.text(node)
     message = f"{text} is not supported in a kernel" + (f": '{unknown[0]}'" if unknown else "")
-    instead = "write the axis alone; np.where(condition, x, 0) is of some elements"
     raise exprs.ctx.error("W111", message, node, instead)
+
+
+def element_type(exprs: Exprs, name: str, node: ast.Call) -> ast.expr | None:
+    """What a reduction computes in, ``dtype=``: its terms are converted to it, and so is its result.
+
+    Raises:
+        LanguageError: W111 a mean in integers.
+    """
+    given = next((k.value for k in node.keywords if k.arg == "dtype"), None)
+    found = None if given is None else exprs.ctx.evaluate(given)
+    if given is None or name != "mean":
+        return given
+    if found is not float and not isinstance(dtype_of(found) or numpy_type(found), FloatType):
+        text = exprs.ctx.source.text(node)
+        message = f"{text} is not supported in a kernel: 'dtype'"
+        raise exprs.ctx.error("W111", message, node, "a mean is one of floats: dtype=np.float32")
+    return given
+
+
+def reduced(exprs: Exprs, name: str, shape: Shape, term: At, to: ast.expr | None) -> ast.expr:
+    """A reduction over loops; ``to`` is the type that it computes in."""
+
+    def converted(part: ast.expr) -> ast.expr:
+        return part if to is None else exprs.at(ast.Call(to, [part], []))
+
+    if name != "mean":
+        return converted(exprs.total(name, shape, lambda at: converted(term(at))))
+    count = exprs.given(math.prod(shape))
+    total = exprs.total("sum", shape, lambda at: converted(term(at)))
+    return exprs.at(ast.BinOp(total, ast.Div(), count))
 
 
 def keeps(exprs: Exprs, node: ast.Call) -> bool:
@@ -87,8 +129,10 @@ def permuted(exprs: Exprs, array: ArrayExpr, node: ast.Call, args: Sequence[ast.
     return ArrayExpr(tuple(array.shape[a] for a in known), at)
 
 
-def along(exprs: Exprs, name: str, array: ArrayExpr, axes: Sequence[int]) -> ArrayExpr:
-    """The reduction of an array along axes."""
+def along(
+    exprs: Exprs, name: str, array: ArrayExpr, axes: Sequence[int], to: ast.expr | None
+) -> ArrayExpr:
+    """The reduction of an array along axes; ``to`` is the type that it computes in."""
     extents = tuple(array.shape[a] for a in axes)
     rest = [d for d in range(len(array.shape)) if d not in axes]
 
@@ -97,10 +141,7 @@ def along(exprs: Exprs, name: str, array: ArrayExpr, axes: Sequence[int]) -> Arr
             known = {**dict(zip(rest, places, strict=True)), **dict(zip(axes, k, strict=True))}
             return array.at([known[d] for d in range(len(array.shape))])
 
-        if name != "mean":
-            return exprs.total(name, extents, term)
-        count = exprs.given(math.prod(extents))
-        return exprs.at(ast.BinOp(exprs.total("sum", extents, term), ast.Div(), count))
+        return reduced(exprs, name, extents, term, to)
 
     return ArrayExpr(tuple(array.shape[d] for d in rest), at)
 

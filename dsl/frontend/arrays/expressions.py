@@ -14,7 +14,16 @@ from typing import TypeVar
 
 from dsl.expressions.affine import Affine
 from dsl.expressions.intrinsics import intrinsic_of
-from dsl.frontend.arrays.axes import along, axes_of, check_arguments, keeps, kept, permuted
+from dsl.frontend.arrays.axes import (
+    PRODUCTS,
+    along,
+    axes_of,
+    check_arguments,
+    element_type,
+    keeps,
+    kept,
+    permuted,
+)
 from dsl.frontend.arrays.elementwise import NOT_ELEMENTWISE
 from dsl.frontend.arrays.numpy_arrays import masked, numpy_array, picked
 from dsl.frontend.arrays.numpy_library import library_call
@@ -52,7 +61,6 @@ REDUCTIONS = {
 OTHER_METHODS = ("reshape", "ravel", "flatten", "clip", "cumsum", "argmax", "argmin", "var", "std")
 """Methods of arrays that are read elsewhere."""
 _OF_ONE = (len, sum, any, all)
-PRODUCTS = ("dot", "matmul", "inner", "vdot")
 _ELEMENTWISE = (ast.UnaryOp, ast.Compare, ast.IfExp, ast.BoolOp, ast.BinOp)
 
 
@@ -208,23 +216,27 @@ class ArrayExprs:
         if array is None:
             return None
         if name in PRODUCTS:
-            check_arguments(self, node, args)
+            check_arguments(self, node, name, args)
             return self._product(array, self.of(args[0]) if args else None, node)
         if name == "copy":
+            check_arguments(self, node, name, args)
             return ArrayExpr(array.shape, array.at)
         if name == "transpose":
             return permuted(self, array, node, args)
         if name == "astype" and len(args) == 1:
+            check_arguments(self, node, name, args)
             cast = args[0]
             return ArrayExpr(
                 array.shape, lambda at: self.at(ast.Call(cast, [array.at(at)], [])), array.own
             )
-        check_arguments(self, node, args)
+        check_arguments(self, node, name, args)
         rank = len(array.shape)
         axes = axes_of(self, node, args, rank)
         if keeps(self, node):
             return kept(self, node, axes, rank, self.materialised)
-        return None if axes is None else along(self, name, array, axes)
+        if axes is None:
+            return None
+        return along(self, name, array, axes, element_type(self, name, node))
 
     def materialised(self, node: ast.expr, name: str = "") -> Array:
         """A new array that holds an expression of arrays, assigned in front of the statement."""

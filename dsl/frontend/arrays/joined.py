@@ -27,7 +27,9 @@ def joined(exprs: Exprs, name: str, node: ast.Call) -> ArrayExpr | None:
     if not known or len(known) < len(parts):
         return None
     flat = all(len(p.shape) == 1 for p in known)
-    axis = _axis(exprs, node)
+    axis = _axis(exprs, node) if name in ("concatenate", "stack") else 0
+    if name not in ("concatenate", "stack") and (len(node.args) > 1 or node.keywords):
+        raise _refused(exprs, node, f"write np.{name}((a, b)), which has no axis")
     match name:
         case "vstack" if flat:
             return _stacked(exprs, known, 0, node)
@@ -157,7 +159,9 @@ def padded(exprs: Exprs, node: ast.Call) -> ArrayExpr | None:
     given = {k.arg: k.value for k in node.keywords}
     rest = [*node.args[1:2], *([given["pad_width"]] if "pad_width" in given else [])]
     mode = [*node.args[2:3], *([given["mode"]] if "mode" in given else [])]
-    if len(rest) != 1 or any(exprs.ctx.evaluate(m) != "constant" for m in mode):
+    known = {"pad_width", "mode", "constant_values"} >= given.keys() and len(node.args) <= 3
+    is_constant = all(exprs.ctx.evaluate(m) == "constant" for m in mode)
+    if len(rest) != 1 or not known or not is_constant:
         raise _refused(exprs, node, "write np.pad(m, ((1, 1), (2, 2)), constant_values=0)")
     ends = _ends(exprs, rest[0], len(array.shape), node)
     value = given.get("constant_values", exprs.given(0))

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from dsl.errors.errors import LanguageError
 from dsl.expressions.affine import Affine
+from dsl.expressions.types import IntType
 from dsl.frontend.arrays.shapes import ArrayExpr, Exprs
-from dsl.frontend.capture import is_number
+from dsl.frontend.capture import dtype_of, is_number, numpy_type
 
 CONSTANT = (
     "eye",
@@ -88,13 +89,15 @@ def constant(exprs: Exprs, name: str, node: ast.Call) -> ArrayExpr:
         sizes *= 2
     if math.prod(max(1, int(n)) for n in sizes) > _MOST:  # type: ignore[call-overload]
         raise _refused(exprs, node, f"it has at most {_MOST} elements")
+    cast = next((k.value for k in node.keywords if k.arg == "dtype"), None)
+    if cast is not None and _is_integer(exprs.ctx.evaluate(cast)):
+        named["dtype"] = np.int64  # np.linspace rounds down then, to no type of the table alone
     try:
         table = np.asarray(getattr(np, name)(*args, **named))
     except (TypeError, ValueError) as error:
         raise _refused(exprs, node, str(error)) from None
     if not table.size or not table.ndim:
         raise _refused(exprs, node, "it has no elements")
-    cast = next((k.value for k in node.keywords if k.arg == "dtype"), None)
     base = exprs.given(table, ast.Name(name, ast.Load()))
 
     def at(places: Sequence[Affine]) -> ast.expr:
@@ -104,6 +107,10 @@ def constant(exprs: Exprs, name: str, node: ast.Call) -> ArrayExpr:
         return found if cast is None else exprs.at(ast.Call(cast, [found], []))
 
     return ArrayExpr(table.shape, at)
+
+
+def _is_integer(found: object) -> bool:
+    return found is int or isinstance(dtype_of(found) or numpy_type(found), IntType)
 
 
 def _triangle(exprs: Exprs, array: ArrayExpr, by: int, *, is_lower: bool) -> ArrayExpr:
@@ -154,7 +161,8 @@ def _crossed(exprs: Exprs, a: ArrayExpr, b: ArrayExpr, node: ast.Call) -> ArrayE
 def _offset(exprs: Exprs, node: ast.Call) -> int:
     given = [*node.args[1:], *(k.value for k in node.keywords)]
     by = exprs.ctx.evaluate(given[0]) if given else 0
-    known = all(k.arg in ("k", "offset") for k in node.keywords)
+    name = "offset" if getattr(node.func, "attr", "") == "diagonal" else "k"
+    known = all(k.arg == name for k in node.keywords)
     if type(by) is not int or len(given) > 1 or not known:
         raise _refused(exprs, node, "the diagonal is an integer constant")
     return by

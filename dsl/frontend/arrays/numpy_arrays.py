@@ -74,12 +74,14 @@ def numpy_array(exprs: Exprs, node: ast.Call) -> ArrayExpr | None:
 
 def _method(exprs: Exprs, name: str, array: ArrayExpr, node: ast.Call) -> ArrayExpr:
     if name == "clip":
+        if len(node.args) > 2 or any(k.arg not in ("min", "max") for k in node.keywords):
+            raise _refused(exprs, node, "write x.clip(low, high)")
 
         def clipped(at: Sequence[Affine]) -> ast.expr:
             import numpy as np
 
             function = exprs.given(np.clip, ast.Name("clip", ast.Load()))
-            return exprs.at(ast.Call(function, [array.at(at), *node.args], []))
+            return exprs.at(ast.Call(function, [array.at(at), *node.args], node.keywords))
 
         return ArrayExpr(array.shape, clipped, array.own)
     if name != "reshape" and (node.args or node.keywords):
@@ -146,7 +148,13 @@ def _arange(exprs: Exprs, node: ast.Call) -> ArrayExpr:
     of = range(*bounds) if 1 <= len(bounds) <= 3 and 0 not in bounds[2:] else range(0)
     if not of or any(k.arg != "dtype" for k in node.keywords):
         raise _refused(exprs, node, "it has a constant number of elements: np.arange(8)")
-    return ArrayExpr((len(of),), lambda at: exprs.given(at[0] * of.step + of.start))
+    to = next((k.value for k in node.keywords), None)
+
+    def number(at: Sequence[Affine]) -> ast.expr:
+        found = exprs.given(at[0] * of.step + of.start)
+        return found if to is None else exprs.at(ast.Call(to, [found], []))
+
+    return ArrayExpr((len(of),), number)
 
 
 def _reshaped(

@@ -31,12 +31,14 @@ _BINARY = {
     "left_shift": BinaryOp.SHL,
     "right_shift": BinaryOp.SHR,
 }
-_COUNTS = {"clip": 3, "sign": 1, "square": 1, "power": 2, **dict.fromkeys(_BINARY, 2)}
+_COUNTS = {"sign": 1, "square": 1, "power": 2, **dict.fromkeys(_BINARY, 2)}
 
 
 def named_operator(ctx: Context, function: object, node: ast.Call) -> Value | None:
     """The value of a call of such a function; None of all others, and of a wrong number of arguments."""
     name = numpy_name(function)
+    if name == "clip":
+        return _clipped(ctx, node)
     if function in (builtins.pow, math.pow):
         name = "power"
     if _COUNTS.get(name) != len(node.args) or node.keywords:
@@ -44,9 +46,6 @@ def named_operator(ctx: Context, function: object, node: ast.Call) -> Value | No
     args = [value(ctx, a) for a in node.args]
     span = ctx.span(node)
     match name:
-        case "clip":
-            low = values.binary(BinaryOp.MAX, args[0], args[1], span)
-            return values.binary(BinaryOp.MIN, low, args[2], span)
         case "sign":
             below = values.compare(CompareOp.LT, args[0], 0, span)
             above = values.compare(CompareOp.GT, args[0], 0, span)
@@ -61,6 +60,25 @@ def named_operator(ctx: Context, function: object, node: ast.Call) -> Value | No
                 raise ctx.error("W127", message, node, instead)
             return typing.power(values.operand(args[0]), exponent, span)
     return values.binary(_BINARY[name], args[0], args[1], span)
+
+
+def _clipped(ctx: Context, node: ast.Call) -> Value | None:
+    """``np.clip(x, low, high)``; bounds also by name, and None of a side that has none."""
+    names = {"a_min": 0, "min": 0, "a_max": 1, "max": 1}
+    bounds = dict(enumerate(node.args[1:]))
+    for keyword in node.keywords:
+        place = names.get(keyword.arg or "")
+        if place is None or place in bounds:
+            return None
+        bounds[place] = keyword.value
+    if not 1 <= len(node.args) <= 3:
+        return None
+    found = value(ctx, node.args[0])
+    for place, op in enumerate((BinaryOp.MAX, BinaryOp.MIN)):
+        bound = bounds.get(place)
+        if bound is not None and not (isinstance(bound, ast.Constant) and bound.value is None):
+            found = values.binary(op, found, value(ctx, bound), ctx.span(node))
+    return found
 
 
 def _sign(x: Value, above: Value, below: Value, span: Span | None) -> Value:

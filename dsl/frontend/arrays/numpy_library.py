@@ -71,6 +71,7 @@ def _is_read_elsewhere(exprs: Exprs, name: str, args: list[ast.expr], node: ast.
             len(parts) != 2
             or any(a is None or len(a.shape) != 1 for a in arrays)
             or bool(node.keywords)
+            or len(args) > 1
         )
     if name not in ("pad", "var", "std"):
         return False

@@ -6,12 +6,18 @@ import ast
 from collections.abc import Sequence
 
 from dsl.expressions.affine import Affine
-from dsl.frontend.arrays.axes import check_arguments, squares_of
+from dsl.frontend.arrays.axes import (
+    PRODUCTS,
+    check_arguments,
+    element_type,
+    reduced,
+    squares_of,
+)
 from dsl.frontend.arrays.einsum import einsum_total
-from dsl.frontend.arrays.expressions import PRODUCTS, REDUCTIONS, ArrayExprs, method_of
+from dsl.frontend.arrays.expressions import REDUCTIONS, ArrayExprs, method_of
 from dsl.frontend.arrays.matrices import diagonal
 from dsl.frontend.arrays.numpy_arrays import masked
-from dsl.frontend.arrays.shapes import ArrayExpr, numpy_name
+from dsl.frontend.arrays.shapes import numpy_name
 from dsl.frontend.context import Context
 
 _PYTHON = (sum, min, max, any, all)
@@ -46,6 +52,7 @@ def total(ctx: Context, node: ast.expr) -> ast.expr | None:
             if (
                 function in _PYTHON
                 and not rest
+                and not node.keywords
                 and isinstance(of, ast.BinOp | ast.UnaryOp | ast.Call)
             ):
                 return _named(exprs, getattr(function, "__name__", ""), of, rest, node)
@@ -57,23 +64,20 @@ def _named(
 ) -> ast.expr | None:
     if name in PRODUCTS:
         if isinstance(node, ast.Call):
-            check_arguments(exprs, node, rest)
+            check_arguments(exprs, node, name, rest)
         return _product(exprs, of, rest[0], node) if rest else None
     if (parts := masked(exprs, of)) is not None and name == "sum":
         of = exprs.at(ast.IfExp(parts[1], parts[0], exprs.given(0)))
     array = exprs.of(of)
     if array is None or name not in (*REDUCTIONS, "mean"):
         return None
+    to = None
     if isinstance(node, ast.Call):
-        check_arguments(exprs, node, rest)
-    if isinstance(node, ast.Call) and exprs.of(node) is not None:
-        raise _is_array(exprs, node)
-    if name != "mean":
-        return _all(exprs, name, array)
-    count = 1
-    for extent in array.shape:
-        count *= extent
-    return exprs.at(ast.BinOp(_all(exprs, "sum", array), ast.Div(), exprs.given(count)))
+        check_arguments(exprs, node, name, rest)
+        if exprs.of(node) is not None:
+            raise _is_array(exprs, node)
+        to = element_type(exprs, name, node)
+    return reduced(exprs, name, array.shape, array.at, to)
 
 
 def _counted(exprs: ArrayExprs, of: ast.expr) -> ast.expr | None:
@@ -95,12 +99,7 @@ def _trace(exprs: ArrayExprs, of: ast.expr) -> ast.expr | None:
     if array is None or len(array.shape) != 2:
         return None
     on_it = diagonal(array)
-    return None if on_it is None else _all(exprs, "sum", on_it)
-
-
-def _all(exprs: ArrayExprs, name: str, array: ArrayExpr) -> ast.expr:
-    """The reduction over all dimensions."""
-    return exprs.total(name, array.shape, array.at)
+    return None if on_it is None else exprs.total("sum", on_it.shape, on_it.at)
 
 
 def _product(exprs: ArrayExprs, left: ast.expr, right: ast.expr, node: ast.expr) -> ast.expr | None:
