@@ -47,7 +47,7 @@ BODIES = {
     "counted": "for v in x:\n    z[0] += v\nt = np.linspace(0, 6, 4)\nfor i in range(4):\n    z[i] += int(t[i])",
     "renamed": "now = np.zeros(8, np.int32)\nthen = np.zeros(8, np.int32)\nnow[:] = x\nfor t in range(3):\n    for i in range(1, 7):\n        then[i] = now[i - 1] + now[i + 1] + t\n    now, then = then, now\ny[:] = now\na = np.zeros(8, np.int32)\na = x + 1\nfor t in range(2):\n    b = a * 2 + t\n    a = b\nz[:] = a[:4]",
     "listed": "for i, (low, high) in enumerate([(0, 3), (1, 5)]):\n    y[i] = min(max(x[i], low), high)\nfor i, h in enumerate([3, 1, 4]):\n    y[i] += h\nz[0] = sum(a * h for a, h in zip(x, (1, 2, 3)))",
-    "truths": "y[:] = x.astype(np.bool_)\nz[0] = np.bool_(x[0]) + bool(x[1])\nz[:] += np.linspace(-2, 1, 4, dtype=int) + np.linspace(-1, 1, 4, dtype=np.int8)",
+    "truths": "y[:] = x.astype(np.bool_)\nz[0] = np.bool_(x[0]) * 2\nz[1] = bool(x[1])\nz[:] += np.linspace(-2, 1, 4, dtype=int) + np.linspace(-1, 1, 4, dtype=np.int8)",
     "clipped": "y[:] = x.clip(max=9) + np.clip(x, None, 20) - np.clip(x, a_min=3, a_max=5)",
     "asserted": "assert len(x) % 4 == 0, 'blocks'\ny[0] = 1",
 }
@@ -117,6 +117,8 @@ REFUSED = {
     "y[:] = x.clip(2, 5, where=x > 3)": "write x.clip(low, high)",
     "z[:] = np.matmul(m, m[0], keepdims=True)": "is not supported in a kernel: 'keepdims'",
     "z[0] = np.mean(x, dtype=np.int8)": "a mean is one of floats: dtype=np.float32",
+    "y[:] = (x > 3) + (y > 2)": "is of truth values, whose sum is 'or' in NumPy",
+    "y[:] = np.subtract(x > 3, y > 2)": "is of truth values, whose sum is 'or' in NumPy",
     "y[:] = np.eye(x[0])": "its arguments are constants",
     "y[:] = np.linspace(0, 1, 999999)": "it has at most 65536 elements",
     "y[0] = np.max(m, axis=2)": "the axis 2 is none of an array of 2 dimensions",

@@ -25,7 +25,7 @@ from dsl.frontend.arrays.axes import (
     permuted,
 )
 from dsl.frontend.arrays.elementwise import NOT_ELEMENTWISE
-from dsl.frontend.arrays.numpy_arrays import masked, numpy_array, picked
+from dsl.frontend.arrays.numpy_arrays import is_mask, masked, numpy_array, picked
 from dsl.frontend.arrays.numpy_library import library_call
 from dsl.frontend.arrays.parts import part_of, type_of
 from dsl.frontend.arrays.shapes import (
@@ -107,6 +107,7 @@ class ArrayExprs:
         parts = {part: found for part in operands if (found := self.of(part)) is not None}
         if not parts:
             return None
+        self._check_truths(node)
         shape = self._joined(list(parts.values()), node)
         own = tuple(v for p in parts.values() if p.shape == shape for v in p.own)
         is_choice = isinstance(node, ast.IfExp | ast.BoolOp)
@@ -119,6 +120,17 @@ class ArrayExprs:
             return replaced(node, {**new, **{part: self.settled(part) for part in others}})
 
         return ArrayExpr(shape, at, own)
+
+    def _check_truths(self, node: ast.expr) -> None:
+        """Refuse a sum or a difference of arrays of truth values (W120): NumPy's ``+`` of them is ``|``."""
+        is_sum = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Sub)
+        if isinstance(node, ast.Call):
+            is_sum = numpy_name(self.ctx.evaluate(node.func)) in ("add", "subtract")
+        if not is_sum or not all(is_mask(self, part) for part in operands_of(node)):
+            return
+        message = f"{self.ctx.source.text(node)} is of truth values, whose sum is 'or' in NumPy"
+        instead = "write | or ^; to count them, convert one: (x > 3) * 1 + (y > 3)"
+        raise self.ctx.error("W120", message, node, instead)
 
     def settled(self, node: ast.expr) -> ast.expr:
         """A scalar, of which sums and calls are computed in front of the statement, as NumPy computes them first."""
