@@ -14,7 +14,7 @@ An update such as ``total += x[i] * w[i]`` counts by its operands: how often it 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -44,6 +44,7 @@ class Inferred:
         noted: the types that were assigned to each place in this reading.
         spans: where the places are.
         places: the place of each such local, by its unique name.
+        kept: the places of arrays whose elements stay what they are at first, integers or truth values.
         derived: what other locals contribute whose first value is computed of such ones.
         usual: the float of the kernel's arguments, which floats are where nothing says more.
     """
@@ -52,6 +53,7 @@ class Inferred:
     noted: dict[Place, list[DType]] = field(default_factory=dict)
     spans: dict[Place, Span] = field(default_factory=dict)
     places: dict[str, Place] = field(default_factory=dict)
+    kept: dict[Place, DType] = field(default_factory=dict)
     derived: dict[str, list[DType]] = field(default_factory=dict)
     usual: DType | None = None
 
@@ -62,7 +64,7 @@ class Inferred:
             LanguageError: W129 the type of a local is not clear.
         """
         for _ in range(_MOST_ROUNDS):
-            self.noted, self.places, self.derived = {}, {}, {}
+            self.noted, self.places, self.derived, self.kept = {}, {}, {}, {}
             try:
                 program = read()
             except LanguageError as error:
@@ -114,6 +116,26 @@ class Inferred:
                     span=self.spans[place],
                     help=f"say it: {name}: {'fixed[32, 16]' if fixed else 'f32'} = ...",
                 )
+
+        for place, first in self.kept.items():
+            found = self.types.get(place, first)
+            if found != boolean and (first == boolean or isinstance(found, FloatType)):
+                what, instead = "integers", "say its type, as in dtype=np.float32, or assign int(x)"
+                if first == boolean:
+                    what, instead = "truth values", "say its type, as in dtype=np.int32, or compare"
+                raise LanguageError(
+                    "W124",
+                    f"'{place[0]}' is an array of {what} in NumPy, which converts what is assigned to it",
+                    span=self.spans[place],
+                    help=instead,
+                )
+
+    def keep(self, place: Place, firsts: Sequence[Value]) -> None:
+        """Note an array of NumPy's: it takes no floats where its first values are integers, nor integers where these are
+        truth values."""
+        found = joined([t for first in firsts for t in self._contributions(first)])
+        if found == boolean or isinstance(found, IntType):
+            self.kept[place] = found
 
     def declared(self, place: Place, first: Value, span: Span) -> DType:
         """The type of a local whose first value is of literals: as far as it is known, else one to go on with."""

@@ -49,6 +49,7 @@ BODIES = {
     "listed": "for i, (low, high) in enumerate([(0, 3), (1, 5)]):\n    y[i] = min(max(x[i], low), high)\nfor i, h in enumerate([3, 1, 4]):\n    y[i] += h\nz[0] = sum(a * h for a, h in zip(x, (1, 2, 3)))",
     "truths": "y[:] = x.astype(np.bool_)\nz[0] = np.bool_(x[0]) * 2\nz[1] = bool(x[1])\nz[:] += np.linspace(-2, 1, 4, dtype=int) + np.linspace(-1, 1, 4, dtype=np.int8)",
     "clipped": "y[:] = x.clip(max=9) + np.clip(x, None, 20) - np.clip(x, a_min=3, a_max=5)",
+    "filled": "a = np.full(8, f[0], int)\nb = np.array([f[1], 3], int)\nc = np.zeros_like(x, dtype=int)\nc[:] = x * 30000\ny[:] = a + c\nz[:2] = b\nd = np.ones(4, bool)\nfor i in range(4):\n    d[i] = x[i] > 3\nz[2:] = d[2:]\nt = np.array(TABLE, np.int8)\nz[1] = t[1, 0]",
     "asserted": "assert len(x) % 4 == 0, 'blocks'\ny[0] = 1",
 }
 
@@ -119,6 +120,13 @@ REFUSED = {
     "z[0] = np.mean(x, dtype=np.int8)": "a mean is one of floats: dtype=np.float32",
     "y[:] = (x > 3) + (y > 2)": "is of truth values, whose sum is 'or' in NumPy",
     "y[:] = np.subtract(x > 3, y > 2)": "is of truth values, whose sum is 'or' in NumPy",
+    "v = np.zeros(8, int)\n    v[:] = f": "'v' is an array of integers in NumPy",
+    "v = np.array([1, 2])\n    v[0] = f[0]": "'v' is an array of integers in NumPy",
+    "v = np.zeros(8, np.bool_)\n    v[0] = x[0]": "'v' is an array of truth values in NumPy",
+    "v = np.zeros_like(x, shape=(4,))": "is not supported in a kernel: 'shape'",
+    "v = np.asarray(x)\n    x[0] = 1\n    y[:] = v": "np.asarray(x) is a view of 'x'",
+    "v = x.astype(np.int16, copy=False)\n    v[0] = 1": "is a view of 'x' in NumPy",
+    "v = np.diag(m)\n    m[0, 0] = 1\n    y[0] = v[0]": "np.diag(m) is a view of 'm'",
     "y[:] = np.eye(x[0])": "its arguments are constants",
     "y[:] = np.linspace(0, 1, 999999)": "it has at most 65536 elements",
     "y[0] = np.max(m, axis=2)": "the axis 2 is none of an array of 2 dimensions",

@@ -17,7 +17,6 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from dsl.errors.errors import Span
@@ -25,34 +24,18 @@ from dsl.expressions.affine import Affine
 from dsl.expressions.types import DType, IndexType, IntType
 from dsl.expressions.values import Value
 from dsl.frontend.arrays.expressions import ArrayExprs, method_of
+from dsl.frontend.arrays.filled import Made, extent_of, filled, typed
 from dsl.frontend.arrays.shapes import At, Shape, numpy_name
 from dsl.frontend.arrays.slices import view_of
 from dsl.frontend.arrays.views import check_view
-from dsl.frontend.capture import dtype_of, numpy_type
 from dsl.frontend.context import Ahead, Context
 from dsl.frontend.declare import check_name
 from dsl.frontend.operands import value
 from dsl.kernels.kernel import Kernel
 from dsl.programs.inline import View
-from dsl.programs.program import MAX_EXTENT, Array, Storage
+from dsl.programs.program import Array, Storage
 
 Placed = TypeVar("Placed", bound=ast.AST)
-_FILLED: dict[str, float | None] = {"zeros": 0, "ones": 1, "empty": None, "full": 0}
-_LIKE = tuple(f"{name}_like" for name in _FILLED)
-
-
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """A new array: ``fill`` is the value of all elements, ``items`` are those of each, ``loop`` gives them.
-
-    ``fill`` is None, and so are the others, where elements are not set at all.
-    """
-
-    shape: Shape
-    dtype: DType | None
-    fill: ast.expr | None = None
-    items: tuple[ast.expr, ...] = ()
-    loop: ast.expr | None = None
 
 
 def array_assignment(ctx: Context, node: ast.stmt) -> tuple[ast.stmt, ...] | None:
@@ -78,7 +61,7 @@ def array_assignment(ctx: Context, node: ast.stmt) -> tuple[ast.stmt, ...] | Non
     return _Assigned(ctx, node, target, made).statements(found)
 
 
-def _check_again(ctx: Context, target: ast.Name, found: object, made: _Made) -> None:
+def _check_again(ctx: Context, target: ast.Name, found: object, made: Made) -> None:
     """A local array is assigned as a whole again only as one of its shape."""
     assert isinstance(found, Array)
     if found.name in ctx.names.arguments:
@@ -103,15 +86,15 @@ class _Reader:
         self._ctx = ctx
         self._node = node
 
-    def made(self, source: ast.expr) -> _Made | None:
+    def made(self, source: ast.expr) -> Made | None:
         """The array that the expression makes; None where it makes none."""
         match source:
             case ast.Call():
-                found = self._filled(source) or self._array_of(source)
+                found = filled(self._ctx, source) or self._array_of(source)
                 if found is not None:
                     return found
             case ast.BinOp(left=ast.List() as items, op=ast.Mult(), right=count):
-                return self._repeated(items, self._extent(count))
+                return self._repeated(items, extent_of(self._ctx, count))
             case ast.List(elts=[_, *_]):
                 return self._listed(source)
             case ast.ListComp():
@@ -123,7 +106,7 @@ class _Reader:
         if array is None:
             return None
         dtype = self._type_on_trial(exprs, array.shape, array.at)
-        return _Made(array.shape, dtype, loop=source)
+        return Made(array.shape, dtype, loop=source)
 
     def _is_result(self, call: ast.Call) -> bool:
         """Whether it is the array that a kernel returns, which a name then stands for."""
@@ -132,39 +115,7 @@ class _Reader:
         function = self._ctx.evaluate(call.func)
         return isinstance(function, Kernel) and isinstance(self._ctx.evaluate(call), Array | tuple)
 
-    def _filled(self, call: ast.Call) -> _Made | None:
-        """``np.zeros(shape, dtype)`` and the like."""
-        ctx = self._ctx
-        if ArrayExprs(ctx, call).is_method(call):
-            return None
-        name = numpy_name(ctx.evaluate(call.func))
-        if name not in (*_FILLED, *_LIKE) or not call.args:
-            return None
-        of, *rest = call.args
-        base = name.removesuffix("_like")
-        keywords = {k.arg: k.value for k in call.keywords}
-        fill: ast.expr | None = None
-        if base == "full":
-            fill = rest.pop(0) if rest else keywords.get("fill_value")
-        elif _FILLED[base] is not None:
-            fill = ast.copy_location(ast.Constant(_FILLED[base]), call)
-        named = keywords.get("dtype", rest[0] if rest else None)
-        if name in _LIKE:
-            array = ArrayExprs(ctx, call).of(of)
-            if array is None:
-                return None
-            like = ctx.evaluate(of)
-            dtype = like.dtype if isinstance(like, Array) else None
-            return _Made(array.shape, self._dtype(named) or dtype, fill)
-        parts = of.elts if isinstance(of, ast.Tuple | ast.List) else [of]
-        known = ctx.evaluate(of) if len(parts) == 1 and parts[0] is of else None
-        shape = known if isinstance(known, tuple) else tuple(self._extent(n) for n in parts)
-        dtype = self._dtype(named)
-        if dtype is None and base != "full" and named is None and fill is not None:
-            fill = ast.copy_location(ast.Constant(float(_FILLED[base] or 0)), call)
-        return _Made(shape, dtype, fill)
-
-    def _array_of(self, call: ast.Call) -> _Made | None:
+    def _array_of(self, call: ast.Call) -> Made | None:
         """``np.array([a, b], dtype)``."""
         if method_of(self._ctx, call) is not None or not call.args:
             return None
@@ -174,51 +125,30 @@ class _Reader:
         ):
             return None
         found = self.made(call.args[0])
-        keywords = {k.arg: k.value for k in call.keywords}
-        dtype = self._dtype(keywords.get("dtype", call.args[1] if len(call.args) > 1 else None))
-        return found if found is None or dtype is None else replace(found, dtype=dtype)
+        return found if found is None else typed(self._ctx, found, call, call.args[1:])
 
-    def _dtype(self, node: ast.expr | None) -> DType | None:
-        """A type that is said; None of ``float`` and ``int``, which have no number of bits."""
-        found = None if node is None else self._ctx.evaluate(node)
-        if node is None or found in (float, int):
-            return None
-        dtype = dtype_of(found) or numpy_type(found)
-        if dtype is None:
-            message = f"{self._ctx.source.text(node)} is no type of the language"
-            raise self._ctx.error("W103", message, node, "write f32, i16, np.float32, ...")
-        return dtype
-
-    def _extent(self, node: ast.expr) -> int:
-        found = value(self._ctx, node)
-        if isinstance(found, bool) or not isinstance(found, int) or not 1 <= found <= MAX_EXTENT:
-            message = f"the extent {self._ctx.source.text(node)} is no positive constant"
-            instead = "sizes are positive integers that are known when the kernel is compiled"
-            raise self._ctx.error("W144", message, node, instead)
-        return found
-
-    def _repeated(self, items: ast.List, count: int) -> _Made:
+    def _repeated(self, items: ast.List, count: int) -> Made:
         """``[0.0] * 8``."""
         if len(items.elts) == 1 and not _is_list(items.elts[0]):
-            return _Made((count,), None, fill=items.elts[0])
+            return Made((count,), None, fill=items.elts[0])
         if any(_is_list(e) for e in items.elts):
             message = "the rows of this list are one and the same, which Python changes together"
             instead = "write [[0] * 4 for _ in range(4)]"
             raise self._ctx.error("W142", message, items, instead)
-        return _Made((len(items.elts) * count,), None, items=tuple(items.elts) * count)
+        return Made((len(items.elts) * count,), None, items=tuple(items.elts) * count)
 
-    def _listed(self, node: ast.List) -> _Made:
+    def _listed(self, node: ast.List) -> Made:
         """``[a, b]`` or ``[[a, b], [c, d]]``."""
         rows = [self._listed(e) if isinstance(e, ast.List) else e for e in node.elts]
-        made = [r for r in rows if isinstance(r, _Made)]
+        made = [r for r in rows if isinstance(r, Made)]
         if not made:
-            return _Made((len(rows),), None, items=tuple(node.elts))
+            return Made((len(rows),), None, items=tuple(node.elts))
         if len(made) != len(rows) or any(r.shape != made[0].shape for r in made):
             raise self._ctx.error("W142", "the rows of this list have different lengths", node)
         items = tuple(item for r in made for item in r.items)
-        return _Made((len(rows), *made[0].shape), None, items=items)
+        return Made((len(rows), *made[0].shape), None, items=items)
 
-    def _comprehended(self, node: ast.ListComp) -> _Made:
+    def _comprehended(self, node: ast.ListComp) -> Made:
         """``[f(i) for i in range(8)]``, also of rows."""
         extents: list[int] = []
         inside: ast.expr = node
@@ -230,18 +160,18 @@ class _Reader:
             extents.append(self._count(loop.iter))
             inside = inside.elt
         if isinstance(inside, ast.BinOp) and isinstance(inside.left, ast.List):
-            row = self._repeated(inside.left, self._extent(inside.right))
+            row = self._repeated(inside.left, extent_of(self._ctx, inside.right))
             if row.fill is not None and isinstance(row.fill, ast.Constant):
-                return _Made((*extents, *row.shape), None, fill=row.fill)
+                return Made((*extents, *row.shape), None, fill=row.fill)
         if isinstance(inside, ast.Constant):
-            return _Made(tuple(extents), None, fill=inside)
+            return Made(tuple(extents), None, fill=inside)
         trial = ast.GeneratorExp(inside, [])
         nested: ast.expr = node
         while isinstance(nested, ast.ListComp):
             trial.generators += nested.generators
             nested = nested.elt
         dtype = self._trial(lambda: inside, trial.generators)
-        return _Made(tuple(extents), dtype, loop=node)
+        return Made(tuple(extents), dtype, loop=node)
 
     def _count(self, node: ast.expr) -> int:
         """The number of iterations of a loop of a list."""
@@ -302,7 +232,7 @@ def _is_list(node: ast.expr) -> bool:
 class _Assigned:
     """The declaration of a new array, and the statements that set it."""
 
-    def __init__(self, ctx: Context, node: ast.stmt, target: ast.Name, made: _Made) -> None:
+    def __init__(self, ctx: Context, node: ast.stmt, target: ast.Name, made: Made) -> None:
         self._ctx = ctx
         self._node = node
         self._target = target
@@ -341,8 +271,10 @@ class _Assigned:
     def _inferred(self, place: tuple[str, int, int], span: Span) -> DType:
         ctx, made = self._ctx, self._made
         given = made.items or (() if made.fill is None else (made.fill,))
-        firsts: list[Value] = [value(ctx, n) for n in given] or [0.0]
+        firsts: list[Value] = [value(ctx, n) for n in given] or [made.first]
         found = [ctx.inferred.declared(place, first, span) for first in firsts]
+        if made.is_numpy:
+            ctx.inferred.keep(place, firsts)
         return found[-1]
 
     def _items(self, array: Array) -> Iterator[ast.stmt]:

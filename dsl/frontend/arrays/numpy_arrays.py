@@ -189,7 +189,7 @@ def _reshaped(
 
 def _array(exprs: Exprs, node: ast.Call) -> ArrayExpr | None:
     """``np.array(TABLE)`` of a captured list, or of an array: a copy."""
-    if len(node.args) != 1 or isinstance(node.args[0], ast.ListComp):
+    if len(node.args) not in (1, 2) or isinstance(node.args[0], ast.ListComp):
         return None
     if any(k.arg not in ("dtype", "copy") for k in node.keywords):
         raise _refused(exprs, node, "write np.array(x), or np.array(x, dtype=np.int32)")
@@ -203,7 +203,8 @@ def _array(exprs: Exprs, node: ast.Call) -> ArrayExpr | None:
         found = of_list(exprs, table, node.args[0])
     if found is None:
         return None
-    cast = next((k.value for k in node.keywords if k.arg == "dtype"), None)
+    said = [*node.args[1:], *(k.value for k in node.keywords if k.arg == "dtype")]
+    cast = said[0] if said else None
     made = found
     if cast is None:
         return ArrayExpr(made.shape, made.at)

@@ -1,6 +1,6 @@
 """Names of what NumPy makes no copy of, ``t = A.T``: here they are copies, which is the same as long as nobody writes.
 
-``x.reshape(4, 2)``, ``np.ravel(x)``, ``np.flip(x)`` and ``x[:, None]`` are views of ``x`` in NumPy: what is written to
+``x.reshape(4, 2)``, ``np.ravel(x)``, ``np.flip(x)``, ``np.asarray(x)`` and ``x[:, None]`` are views of ``x`` in NumPy: what is written to
 the one is read from the other. So a name of one is refused where either is written, or passed to a function.
 """
 
@@ -9,10 +9,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from dsl.frontend.arrays.parts import part_of
 from dsl.frontend.context import Context
 
-_METHODS = ("reshape", "ravel", "transpose", "swapaxes")
-_FUNCTIONS = (*_METHODS, "flip", "expand_dims", "squeeze")
+_METHODS = ("reshape", "ravel", "transpose", "swapaxes", "diagonal")
+_FUNCTIONS = (*_METHODS, "flip", "expand_dims", "squeeze", "diag", "asarray")
+_OF_TYPE = ("array", "astype")
+"""What makes a copy, unless it is told to make none where the type is the same: ``copy=False``."""
 _HARMLESS = ("np", "numpy", "math", "weft")
 _BUILTINS = (
     "len",
@@ -35,13 +38,22 @@ def check_view(ctx: Context, target: ast.Name, source: ast.expr) -> None:
     if base is None or (ctx.names.find(base) is None and ctx.names.constant(base) is None):
         return
     alike = _alike(ctx.source.node, {target.id, base})
-    if not any(name in alike for name in _changed(ctx.source.node)):
+    if not any(name in alike for name in _changed(ctx.source.node)) or _is_of_vector(ctx, source):
         return
     text = ctx.source.text(source)
     message = f"{text} is a view of '{base}' in NumPy, no copy, and one of them is written"
     raise ctx.error(
         "W142", message, target, f"write {text}.copy(), or the expression where it is used"
     )
+
+
+def _is_of_vector(ctx: Context, source: ast.expr) -> bool:
+    """Whether it is ``np.diag`` of a vector, which is a new matrix."""
+    match source:
+        case ast.Call(func=ast.Attribute(attr="diag"), args=[ast.Name(id=name), *_]):
+            part = part_of(ctx, ctx.names.find(name))
+            return part is not None and len(part[1].shape) == 1
+    return False
 
 
 def check_shared(ctx: Context, target: ast.Name, source: ast.Name) -> None:
@@ -61,14 +73,20 @@ def _base(node: ast.expr) -> str | None:
         case ast.Call(
             func=ast.Attribute(value=ast.Name(id="np" | "numpy"), attr=name), args=[of, *_]
         ):
-            return _root(of) if name in _FUNCTIONS else None
+            return _root(of) if name in _FUNCTIONS or _is_uncopied(node, name) else None
         case ast.Call(func=ast.Attribute(value=of, attr=name)):
-            return _root(of) if name in _METHODS else None
+            return _root(of) if name in _METHODS or _is_uncopied(node, name) else None
         case ast.Subscript(value=of, slice=ast.Tuple(elts=parts)):
             new = any(isinstance(p, ast.Constant) and p.value is None for p in parts)
             new |= any(isinstance(p, ast.Attribute) and p.attr == "newaxis" for p in parts)
             return _root(of) if new else None
     return None
+
+
+def _is_uncopied(node: ast.Call, name: str) -> bool:
+    """Whether a copy may be none: ``copy`` is said, and is not True."""
+    given = [k.value for k in node.keywords if k.arg == "copy"]
+    return name in _OF_TYPE and any(not isinstance(g, ast.Constant) or not g.value for g in given)
 
 
 def _root(node: ast.expr) -> str | None:
