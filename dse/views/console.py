@@ -21,12 +21,13 @@ def colours(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""Control characters, and those that turn the direction of a line or end it."""
 
 
 def printable(text: str) -> str:
     """The text without control characters: what a file of somebody else's says could hold some,
-    and a terminal would obey them."""
+    and a terminal would obey them: it would show another text than is written."""
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
