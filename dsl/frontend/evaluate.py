@@ -82,7 +82,9 @@ def evaluate(ctx: Context, node: ast.expr) -> object:
             return _constant(ctx, node)
         case ast.Name():
             return _name(ctx, node)
-        case ast.BinOp(op=ast.MatMult()) if (of_loops := total(ctx, node)) is not None:
+        case ast.BinOp(op=ast.MatMult()) | ast.Subscript() if (
+            of_loops := total(ctx, node)
+        ) is not None:
             found = ctx.ahead.known[node] = ctx.evaluate(of_loops)
             return found
         case ast.BinOp():

@@ -50,6 +50,7 @@ BODIES = {
     "truths": "y[:] = x.astype(np.bool_)\nz[0] = np.bool_(x[0]) * 2\nz[1] = bool(x[1])\nz[:] += np.linspace(-2, 1, 4, dtype=int) + np.linspace(-1, 1, 4, dtype=np.int8)",
     "clipped": "y[:] = x.clip(max=9) + np.clip(x, None, 20) - np.clip(x, a_min=3, a_max=5)",
     "filled": "a = np.full(8, f[0], int)\nb = np.array([f[1], 3], int)\nc = np.zeros_like(x, dtype=int)\nc[:] = x * 30000\ny[:] = a + c\nz[:2] = b\nd = np.ones(4, bool)\nfor i in range(4):\n    d[i] = x[i] > 3\nz[2:] = d[2:]\nt = np.array(TABLE, np.int8)\nz[1] = t[1, 0]",
+    "subscripted": "y[:] = np.sort(x)[::-1] + (x * 2)[1]\nz[:2] = (m @ m[:2])[1] + (x[1:4] * 2)[-2:]\nz[2] = (m @ m[:2])[1, 0] + m.T[1][2]\na = (x + y)[1]\nx[:] = (x + 1)[::-1]\nz[3] = a + sum((x * i)[1] for i in range(4))\nif (x * 2)[1] > 4:\n    w[:] = (x[:4] + 1)[:, None] * m\nfor i in range(3):\n    y[i] += H.T[i]",
     "asserted": "assert len(x) % 4 == 0, 'blocks'\ny[0] = 1",
 }
 
@@ -127,6 +128,10 @@ REFUSED = {
     "v = np.asarray(x)\n    x[0] = 1\n    y[:] = v": "np.asarray(x) is a view of 'x'",
     "v = x.astype(np.int16, copy=False)\n    v[0] = 1": "is a view of 'x' in NumPy",
     "v = np.diag(m)\n    m[0, 0] = 1\n    y[0] = v[0]": "np.diag(m) is a view of 'm'",
+    "y[0] = (x[1:4] * 2)[3]": "error[W145]: (x[1:4] * 2)[3] is no part of an expression of arrays",
+    "y[0] = (x * 2)[z[0]]": "give the expression a name, and subscript that",
+    "y[:] = np.sort(x)[2:2]": "the slice has no elements",
+    "t = m.T[1]\n    m[0, 1] = 1\n    z[:] = t": "m.T[1] is a view of 'm' in NumPy",
     "y[:] = np.eye(x[0])": "its arguments are constants",
     "y[:] = np.linspace(0, 1, 999999)": "it has at most 65536 elements",
     "y[0] = np.max(m, axis=2)": "the axis 2 is none of an array of 2 dimensions",

@@ -39,6 +39,7 @@ from dsl.frontend.arrays.shapes import (
     spread,
 )
 from dsl.frontend.arrays.slices import view_of
+from dsl.frontend.arrays.subscripted import subscripted
 from dsl.frontend.arrays.tables import CapturedPart, captured_part, is_captured, is_of_module
 from dsl.frontend.capture import dtype_of, numpy_type
 from dsl.frontend.context import Context
@@ -89,8 +90,9 @@ class ArrayExprs:
         if (table := captured_part(self.ctx, node)) is not None:
             return ArrayExpr(table.shape, lambda at: self._entry(table, at))
         match node:
-            case ast.Subscript() if (found := picked(self, node)) is not None:
-                return found
+            case ast.Subscript():
+                found = picked(self, node) or subscripted(self, node)
+                return found if found is not None and found.shape else None
             case ast.Attribute(value=inside, attr="T"):
                 return self._transposed(self.of(inside))
             case ast.BinOp(left=left, op=ast.MatMult(), right=right):

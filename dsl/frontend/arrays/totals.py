@@ -18,6 +18,7 @@ from dsl.frontend.arrays.expressions import REDUCTIONS, ArrayExprs, method_of
 from dsl.frontend.arrays.matrices import diagonal
 from dsl.frontend.arrays.numpy_arrays import masked
 from dsl.frontend.arrays.shapes import numpy_name
+from dsl.frontend.arrays.subscripted import subscripted
 from dsl.frontend.context import Context
 
 _PYTHON = (sum, min, max, any, all)
@@ -36,6 +37,9 @@ def total(ctx: Context, node: ast.expr) -> ast.expr | None:
     match node:
         case ast.BinOp(left=left, op=ast.MatMult(), right=right):
             return _product(exprs, left, right, node)
+        case ast.Subscript():
+            part = subscripted(exprs, node)
+            return None if part is None or part.shape else part.at([])
         case ast.Call(func=ast.Attribute(value=of)) if (name := method_of(ctx, node)) is not None:
             return _named(exprs, name, of, node.args, node)
         case ast.Call(args=[of, *rest]):

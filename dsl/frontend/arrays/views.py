@@ -79,7 +79,9 @@ def _base(node: ast.expr) -> str | None:
         case ast.Subscript(value=of, slice=ast.Tuple(elts=parts)):
             new = any(isinstance(p, ast.Constant) and p.value is None for p in parts)
             new |= any(isinstance(p, ast.Attribute) and p.attr == "newaxis" for p in parts)
-            return _root(of) if new else None
+            return _root(of) if new else _base(of)
+        case ast.Subscript(value=of):  # a part of a view
+            return _base(of)
     return None
 
 
