@@ -1,21 +1,31 @@
-"""Functions of Python on one number: ``math.floor``, ``math.ceil``, ``round``, ``bin(x).count("1")``, ``x.bit_length()``."""
+"""Functions on one number: ``math.floor``, ``round``, ``np.floor``, ``np.rint``, ``bin(x).count("1")``, ``x.bit_length()``."""
 
 from __future__ import annotations
 
 import ast
 import builtins
 import math
+from collections.abc import Callable
 
 from dsl.expressions import typing, values
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import BinaryOp, CompareOp, Expr, UnaryOp
 from dsl.expressions.types import FloatType, IntType, boolean
 from dsl.expressions.values import Value
+from dsl.frontend.arrays.shapes import numpy_name
 from dsl.frontend.context import Context
 from dsl.frontend.operands import value
 
 _INTEGER = IntType(32)
 MAX_BITS = 128
+_OF_NUMPY = ("floor", "ceil", "trunc", "rint", "round", "around")
+_CONSTANT: dict[str, Callable[[float], int]] = {
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "trunc": math.trunc,
+}
+_PRECISION = {"bf16": 8, "f16": 11, "f32": 24, "f64": 53}
+"""Bits of a float: from two to their power on, all floats are integers."""
 
 
 def number_call(ctx: Context, node: ast.Call) -> Value | None:
@@ -31,7 +41,10 @@ def number_call(ctx: Context, node: ast.Call) -> Value | None:
             assert isinstance(func, ast.Attribute)
             return _bits(ctx, of, node, is_length=func.attr == "bit_length")
         case ast.Call(args=[of], keywords=[]) if isinstance(func, ast.Name | ast.Attribute):
-            return _rounded(ctx, _function(ctx, func), of, node)
+            function = _function(ctx, func)
+            if numpy_name(function) in _OF_NUMPY:
+                return _rounded_float(ctx, numpy_name(function), of, node)
+            return _rounded(ctx, function, of, node)
     return None
 
 
@@ -98,11 +111,46 @@ def _rounded(ctx: Context, function: object, of: ast.expr, node: ast.Call) -> Va
     return _nearest(found, floor, dtype, ctx, node)
 
 
-def _nearest(found: Value, floor: Value, dtype: FloatType, ctx: Context, node: ast.Call) -> Value:
+def _rounded_float(ctx: Context, name: str, of: ast.expr, node: ast.Call) -> Value | None:
+    """``np.floor``, ``np.ceil``, ``np.trunc`` and ``np.rint``: a float as one of its type, exact but for the sign of zero.
+
+    Only what has a fraction is converted to an integer and back; NaN, infinities and large floats are what they are.
+    """
+    found = value(ctx, of)
+    span = ctx.span(node)
+    if isinstance(found, int | float):
+        return float(_CONSTANT.get(name, round)(found))
+    if isinstance(found, Affine) or isinstance(found.dtype, IntType):
+        return found
+    dtype = typing.settled(found, span).dtype
+    if not isinstance(dtype, FloatType):
+        return None
+    size = values.unary(UnaryOp.ABS, found, span)
+    has_fraction = values.compare(CompareOp.LT, size, float(1 << _PRECISION[dtype.name]), span)
+    small = values.select(has_fraction, found, 0.0, span)
+    integer = IntType(64 if dtype.name == "f64" else 32)
+    cut = values.cast(integer, small, span)
+    whole = values.cast(dtype, cut, span)
+    below = values.compare(CompareOp.GT, whole, small, span)
+    floor = values.cast(integer, values.binary(BinaryOp.SUB, cut, below, span), span)
+    match name:
+        case "trunc":
+            rounded: Value = cut
+        case "floor":
+            rounded = floor
+        case "ceil":
+            above = values.compare(CompareOp.LT, whole, small, span)
+            rounded = values.cast(integer, values.binary(BinaryOp.ADD, cut, above, span), span)
+        case _:
+            rounded = _nearest(small, floor, dtype, ctx, node)
+    return values.select(has_fraction, values.cast(dtype, rounded, span), found, span)
+
+
+def _nearest(found: Value, floor: Expr, dtype: FloatType, ctx: Context, node: ast.Call) -> Value:
     """Rounded to the nearest, of two to the even one: the rest above ``floor`` is computed exactly where it decides."""
     span = ctx.span(node)
     rest = values.binary(BinaryOp.SUB, found, values.cast(dtype, floor, span), span)
     odd = values.cast(boolean, values.binary(BinaryOp.AND, floor, 1, span), span)
     tie = values.logical("and", values.compare(CompareOp.EQ, rest, 0.5, span), odd, span)
     up = values.logical("or", values.compare(CompareOp.GT, rest, 0.5, span), tie, span)
-    return values.cast(_INTEGER, values.binary(BinaryOp.ADD, floor, up, span), span)
+    return values.cast(floor.dtype, values.binary(BinaryOp.ADD, floor, up, span), span)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -74,6 +75,35 @@ def test_floats(kernel: Load) -> None:
     table = np.array([0.5, 0.25, 1.5, 2.0, 1.0, 3.0, 0.1, 0.2])
     assert np.allclose(y, np.sin(x) + np.cos(x) + np.sin(0.5), atol=1e-5)
     assert np.allclose(z, [x @ table, x.var(), x.std(), x.mean()], atol=1e-4)
+
+
+ROUNDED = [
+    0.5,
+    -0.5,
+    2.5,
+    -1.5,
+    0.49999997,
+    -1e-30,
+    8388607.5,
+    -16777217,
+    2.0**31,
+    -3e9,
+    1e20,
+    1023.5,
+]
+
+
+@pytest.mark.parametrize("dtype", ["f16", "f32", "f64"])
+def test_floats_are_rounded_to_floats(kernel: Load, dtype: str) -> None:
+    made = kernel(
+        f"import numpy as np\nfrom weft import f16\n\n@weft.kernel\ndef k(x: {dtype}[15], y: {dtype}[4, 15]):\n"
+        "    y[0, :] = np.floor(x)\n    y[1, :] = np.ceil(x)\n    y[2, :] = np.trunc(x)\n    y[3, :] = np.rint(x)\n"
+    )
+    with np.errstate(over="ignore"):
+        x = np.array([*ROUNDED, math.inf, -math.inf, math.nan]).astype(dtype.replace("f", "float"))
+    y = np.zeros((4, 15), x.dtype)
+    made(x, y)
+    assert np.array_equal(y, [np.floor(x), np.ceil(x), np.trunc(x), np.rint(x)], equal_nan=True)
 
 
 def test_gathers_of_whole_arrays(kernel: Load) -> None:
