@@ -91,7 +91,7 @@ def constant(exprs: Exprs, name: str, node: ast.Call) -> ArrayExpr:
         raise _refused(exprs, node, f"it has at most {_MOST} elements")
     cast = next((k.value for k in node.keywords if k.arg == "dtype"), None)
     if cast is not None and _is_integer(exprs.ctx.evaluate(cast)):
-        named["dtype"] = np.int64  # np.linspace rounds down then, to no type of the table alone
+        named["dtype"] = np.int64  # np.linspace rounds down, the cast towards zero
     try:
         table = np.asarray(getattr(np, name)(*args, **named))
     except (TypeError, ValueError) as error:
