@@ -9,6 +9,7 @@ from dse.area.memories import Memories
 from dse.area.nests import Module, NestArea, OrderAreas, Rates
 from dse.space.costs.cost import Cost, stages
 from dse.space.memory.banks import Demand
+from dse.space.memory.partitions import within
 from dse.space.nests.nest import Nest
 from dse.space.space import Choice, Space
 from qor_gnn.area.multiplexers import multiplexer
@@ -41,10 +42,12 @@ class Areas:
         self._stages = [stages(variant.nests, space.tool) for variant in space.variants]
         # Several variants have the same nests: these are known by one number.
         self._numbers: dict[tuple[int, int], int] = {}
+        self._dims: dict[tuple[int, int], tuple[tuple[str, int], ...]] = {}
         self._distinct: dict[Nest, int] = {}
         self._orders: dict[tuple[int, int], OrderAreas] = {}
         self._nests: dict[object, NestArea] = {}
         self._alone: dict[tuple[int, Choice], float] = {}
+        self._some: dict[object, Area] = {}
         self._memories: dict[int, Memories] = {}
         self._cores: dict[int, dict[str, int]] = {}
 
@@ -63,16 +66,25 @@ class Areas:
         """
         if self.each is None:
             return NestArea(0.0, ())
-        arrays = self.space.variants[variant].nests[n].arrays
-        own = tuple([item for item in banks.items() if item[0][0] in arrays])
         number = self._number(variant, n)
-        key = (number, choice, cost.interval, frozenset(own), tuple(rates))
+        dims = self._dims_of(variant, n)
+        own = tuple([banks.get(one, 1) for one in dims])
+        key = (number, choice, cost.interval, own, tuple(rates))
         found = self._nests.get(key)
         if found is None:
             found = self._order(variant, n, choice.order).area(
-                choice.vector, cost, dict(own), rates
+                choice.vector, cost, dict(zip(dims, own, strict=True)), rates
             )
             self._nests[key] = found
+        return found
+
+    def _dims_of(self, variant: int, n: int) -> tuple[tuple[str, int], ...]:
+        """The dimensions of a nest's arrays."""
+        found = self._dims.get((variant, n))
+        if found is None:
+            uses = self.space.variants[variant].nests[n].orders[0].uses
+            each = ((use.array, d) for use in uses for d in range(len(use.shape)))
+            found = self._dims[variant, n] = tuple(dict.fromkeys(each))
         return found
 
     def _number(self, variant: int, n: int) -> int:
@@ -106,11 +118,26 @@ class Areas:
         units = self._stage_units(variant, nests)
         return Area(memories.lut + self._lut(variant, nests, units), memories.bram18)
 
-    def some(self, variant: int, nests: Sequence[NestArea], banks: Demand) -> Area:
-        """What a design takes of which some nests are chosen."""
-        memories = self.memories(variant).cost(banks)
-        lut = self._lut(variant, nests, _most_units(nests))
-        return Area(memories.lut + lut, memories.bram18)
+    def some(
+        self, variant: int, chosen: Sequence[tuple[int, Choice, Cost]], wanted: Demand
+    ) -> Area:
+        """What a design takes of which some nests are chosen. Budgets ask for the same ones again and again.
+
+        Args:
+            variant: its number.
+            chosen: nests by number, their choices and the costs of these.
+            wanted: factors that these ask for together, by array and dimension.
+        """
+        each = tuple([(n, choice, cost.interval) for n, choice, cost in chosen])
+        key = (variant, each, frozenset(wanted.items()))
+        found = self._some.get(key)
+        if found is None:
+            banks = within(self.space.variants[variant].program, wanted, self.space.start)
+            nests = [self.nest(variant, n, choice, cost, banks) for n, choice, cost in chosen]
+            memories = self.memories(variant).cost(banks)
+            lut = self._lut(variant, nests, _most_units(nests))
+            found = self._some[key] = Area(memories.lut + lut, memories.bram18)
+        return found
 
     def alone(self, variant: int, n: int, choice: Choice, cost: Cost, banks: Demand) -> float:
         """LUTs that a nest does not share, with the banks that it asks for; arguments as `nest` has them."""

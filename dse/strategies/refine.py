@@ -10,7 +10,7 @@ A third of the trials is for designs that labels of the tool show, which have a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from itertools import islice, product
 from math import inf, prod
@@ -183,6 +183,7 @@ class _Search:
         # What LUTs are counted as is known less well than DSP slices are: corrections will tell.
         self.most = budget * (_UNSURE if space.logic else 1.0)
         self.levels: set[tuple[int, int]] = set()  # of a variant, that it was solved for besides
+        self.planned: dict[object, tuple[Solution, ...]] = {}
         pool = _DEEP_POOL if _deepest(space) > _DEEP else POOL
         self.small = _count(space, copies, pool) <= pool
         for point in all_points(space, copies) if self.small else self._solved():
@@ -217,19 +218,27 @@ class _Search:
 
     def _planned(
         self, variant: int, level: int, plan: FabricPlan | None = None
-    ) -> Sequence[Solution]:
-        """The best points of a variant for a budget; where copies share units, those of short intervals too:
+    ) -> tuple[Solution, ...]:
+        """The best points of a variant for a budget; where copies share units for long, those of short intervals too:
         what the multiplexers of long ones cost is known less well.
         """
         plan = plan or self.fabric.plan(variant)
-        nests = self.space.variants[variant].nests
-        shares = any(nest.shares_units(order) for nest in nests for order in nest.orders)
-        found: list[Solution] = []
-        for interval in (None, SHORT) if shares else (None,):
-            found += solve(
-                self.space, variant, level, width=2 * _EACH, interval=interval, fabric=plan
-            )[:_EACH]
-        return found
+        # Budgets of a few slices are rounded to the same ones.
+        key = variant, level, None if plan is None else (plan.lut, plan.bram18)
+        if key not in self.planned:
+            nests = self.space.variants[variant].nests
+            shares = any(nest.shares_units(order) for nest in nests for order in nest.orders)
+            found = self._best(variant, level, plan, None)
+            if shares and any(choice.ii > SHORT for s in found for choice in s.point.choices):
+                found += self._best(variant, level, plan, SHORT)
+            self.planned[key] = found
+        return self.planned[key]
+
+    def _best(
+        self, variant: int, level: int, plan: FabricPlan | None, interval: int | None
+    ) -> tuple[Solution, ...]:
+        found = solve(self.space, variant, level, width=2 * _EACH, interval=interval, fabric=plan)
+        return found[:_EACH]
 
     def _add(self, point: Point) -> None:
         if self.inside is not None and not self.inside(point):

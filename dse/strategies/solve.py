@@ -24,7 +24,7 @@ from dse.space.costs.cost import (
     stages,
 )
 from dse.space.memory.banks import Demand
-from dse.space.memory.partitions import fewer_banks, within
+from dse.space.memory.partitions import fewer_banks
 from dse.space.space import Choice, Point, Space
 from dse.strategies.fabric import FabricPlan
 from dse.strategies.ladder import Rung
@@ -280,12 +280,10 @@ class _Solver:
 
     def _excess(self, state: _State, fabric: FabricPlan) -> float:
         """The share by which a state is over what there is to plan with; below 0 where it is not."""
-        banks = within(self.program, state.banks.wanted, fabric.areas.space.start)
-        nests = [
-            fabric.areas.nest(self.number, n, option.rung.choice, option.rung.cost, banks)
-            for n, option in sorted(state.chosen.items())
+        chosen = [
+            (n, option.rung.choice, option.rung.cost) for n, option in sorted(state.chosen.items())
         ]
-        return fabric.excess(fabric.areas.some(self.number, nests, banks))
+        return fabric.excess(fabric.areas.some(self.number, chosen, state.banks.wanted))
 
     def _joined(self, state: _State, option: Option) -> _Banks | None:
         """The factors with those of an option, None where an array takes too many banks for it, however it is split."""
