@@ -147,7 +147,8 @@ def _name(ref: str) -> str:
 
 
 def _text(step: Step) -> str:
-    """A step of structure in a few words: its kind and what it names."""
-    values = [getattr(step, f.name) for f in fields(step) if f.name != "span"]
+    """A step of structure in a few words: its kind and what it names, where that is not what it is unsaid."""
+    named = [(getattr(step, f.name), f.default) for f in fields(step) if f.name != "span"]
+    values = [value for value, unsaid in named if value != unsaid]
     words = [" ".join(map(str, v)) if isinstance(v, tuple) else str(v) for v in values]
     return " ".join([step.kind, *words])

@@ -74,7 +74,7 @@ class Versions(Step):
     """
 
     kind = "versions"
-    other_names = ("array_expansion", "ping_pong", "rename")
+    other_names = ("array_expansion", "rename")
     array: str
     loop: str
     count: int = 0

@@ -12,7 +12,7 @@ from typing import assert_never
 
 from dsl.expressions.affine import Affine
 from qor_gnn.body.graph import LOAD, STORE, STORE_STATES, Conditional, Graph, When
-from qor_gnn.body.guarded_values import GuardedValues, Held, is_negative
+from qor_gnn.body.guarded_values import GuardedValues, Held, undecided
 from qor_gnn.body.meetings import Accesses, Elements
 from qor_gnn.body.ordered_updates import CopiesInOrder
 from qor_gnn.body.outside import Outside
@@ -115,18 +115,10 @@ class Expander:
 
     def _guarded(self, guard: Guard, copies: dict[str, int]) -> None:
         """A body that runs where constraints hold: never, always, or nobody knows."""
-        values = {v: Affine((), c) for v, c in copies.items()}
-        decided, counters = True, self.guard
-        for c in guard.constraints:
-            e = c.expr.substitute(self.env).substitute(values)
-            if not e.is_const:
-                if is_negative(e, self.from_zero):
-                    return
-                if c.kind != ">=" or not is_negative(-1 - e, self.from_zero):
-                    decided, counters = False, counters | e.variables()
-                    self.graph.compared.add(e)
-            elif not (e.const >= 0 if c.kind == ">=" else e.const == 0):
-                return
+        if (unknown := undecided(guard, self.env, copies, self.from_zero)) is None:
+            return
+        self.graph.compared.update(unknown)
+        decided, counters = not unknown, self.guard.union(*(e.variables() for e in unknown))
         outer, around = self.when, self.guard
         if not decided and outer == "always":
             self.when = "guarded"
@@ -300,10 +292,21 @@ class Expander:
             graph.stores[address] = value
             graph.conditional.pop(address, None)
         else:
-            graph.conditional[address] = Conditional(value, when)
+            kept = self._with_earlier(place.memory, address, value, statement)
+            graph.conditional[address] = Conditional(kept, when)
             self._again.setdefault(place.memory, []).append(address)
             self._store_at_times(place.memory, address, value, statement)
         graph.stored_by[address] = statement
+
+    def _with_earlier(self, memory: int, address: int, value: int, statement: Statement) -> int:
+        """What a register holds behind a guard, if another guard of the iteration may have stored it before."""
+        earlier = self.graph.conditional.get(address)
+        if earlier is None or not self.when == earlier.when == "guarded":
+            return value
+        in_registers = self.addresses.memories[memory].in_registers
+        if not in_registers or self.graph.needs(value, earlier.value):
+            return value
+        return self._either(memory, value, earlier.value, statement)
 
     def _store_at_times(self, memory: int, address: int, value: int, statement: Statement) -> None:
         """A store that is not made in every iteration."""

@@ -85,6 +85,19 @@ class Graph:
                     self._users[d].append(n)
         return self._users
 
+    def needs(self, value: int, wanted: int) -> bool:
+        """Whether a value is computed from another one, or is it; operands come before what takes them."""
+        pending, seen = [value], {value}
+        while pending:
+            n = pending.pop()
+            if n == wanted:
+                return True
+            for d in self.deps[n] if n > wanted else ():
+                if d not in seen:
+                    seen.add(d)
+                    pending.append(d)
+        return False
+
     def add(
         self,
         kind: str,

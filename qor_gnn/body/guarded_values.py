@@ -6,11 +6,11 @@ one block, and no selection is between them. Only what is read after the guard m
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
 from dsl.expressions.affine import Affine
-from qor_gnn.design.region import Statement
+from qor_gnn.design.region import Guard, Statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +64,24 @@ class GuardedValues:
         """What the element holds is no longer known."""
         for guard in self._guards:
             guard.pop(address, None)
+
+
+def undecided(
+    guard: Guard, env: Mapping[str, Affine], copies: Mapping[str, int], from_zero: Set[str]
+) -> list[Affine] | None:
+    """The conditions of a guard that hold or not, nobody knows; None where one never holds."""
+    values = {v: Affine((), c) for v, c in copies.items()}
+    unknown: list[Affine] = []
+    for c in guard.constraints:
+        e = c.expr.substitute(env).substitute(values)
+        if not e.is_const:
+            if is_negative(e, from_zero):
+                return None
+            if c.kind != ">=" or not is_negative(-1 - e, from_zero):
+                unknown.append(e)
+        elif not (e.const >= 0 if c.kind == ">=" else e.const == 0):
+            return None
+    return unknown
 
 
 def is_negative(e: Affine, from_zero: Set[str]) -> bool:

@@ -117,3 +117,33 @@ def test_what_goes_on_from_an_earlier_iteration_is(
 @pytest.mark.parametrize("device", DEVICES)
 def test_a_selection_that_another_guard_needs_takes_no_cycle(device: tuple[str, float]) -> None:
     assert interval(other_guard, device) == 1
+
+
+@weft.kernel
+def begun(x: f32[64], y: f32[64]):
+    t: f32 = 0.0
+    for n in range(64):
+        if n >= 8:
+            t = t * 0.5 + x[n]
+        if n < 8:
+            t = x[n]
+        y[n] = t
+
+
+@weft.kernel
+def begun_otherwise(x: f32[64], y: f32[64]):
+    t: f32 = 0.0
+    for n in range(64):
+        if n < 8:
+            t = x[n]
+        else:
+            t = t * 0.5 + x[n]
+        y[n] = t
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_what_one_guard_stores_is_not_hidden_by_another(device: tuple[str, float]) -> None:
+    """Both make the same recurrence, whichever guard stands last: a product and a sum at least."""
+    first, last = (interval(kernel, device) for kernel in (begun, begun_otherwise))
+    assert min(first, last) >= 5
+    assert abs(first - last) <= 1
