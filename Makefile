@@ -10,7 +10,8 @@
 PYTHON ?= python3
 VENV   ?= .venv
 EXTRAS ?= csim,dse,db,dask,rtl,gnn,frames,dev
-JOBS   ?= 2
+# One worker more than two cores: many tests wait for servers, tools and processes.
+JOBS   ?= 3
 
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -60,7 +61,7 @@ demo: $(STAMP)
 	    '$(DEMO)/gemm_board/deploy      a host in Python, and the script of its bitstream'
 
 test: $(STAMP)
-	$(BIN)/python -m pytest -n $(JOBS) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(PYTEST_ARGS)
 
 quick: $(STAMP)
 	$(BIN)/python -m pytest -n $(JOBS) -m "not slow" --durations=10 $(QUICK) $(PYTEST_ARGS)
