@@ -30,8 +30,6 @@ from dsl.schedules.steps import Reassociate
 from qor_gnn.schedule.overlapped import pace
 from qor_gnn.tools.personality import Personality, allowed
 
-_LARGE = 256  # statements of a cluster that are too many to schedule here
-
 
 @dataclass(frozen=True, slots=True)
 class _Process:
@@ -84,13 +82,13 @@ class Composed:
             return None
         return flow.returned - 1, dsp_of(flow.most) + flow.address_dsp
 
-    def rates(
-        self, n: int, choices: Sequence[Picked], banks: Demand
-    ) -> tuple[tuple[int, int], ...]:
-        """Interval and states of the nests that a nest becomes; nothing where it has no schedule of its own."""
+    def rates(self, choices: Sequence[Picked], banks: Demand) -> list[tuple[tuple[int, int], ...]]:
+        """Interval and states of the nests that each nest becomes; nothing of one that has no schedule of its own."""
         memories = None if self.nests.plan is None else self._kept(choices, banks)
-        piece = None if memories is None else self.nests.known(n, choices[n], memories)
-        return () if piece is None else piece.rates
+        if memories is None:
+            return [()] * len(choices)
+        known = (self.nests.known(n, choice, memories) for n, choice in enumerate(choices))
+        return [() if piece is None else piece.rates for piece in known]
 
     def _kept(self, choices: Sequence[Picked], banks: Demand) -> Memories | None:
         """All arrays as the tool keeps them; None where a nest has no template."""

@@ -137,11 +137,11 @@ class Estimates:
         registers = self._registers(self.space.variants[number].program, banks)
         composed = None if self._composed is None else self._composed[number]
         chosen = [(c.order, c.vector, c.ii) for c in point.choices]
+        rates = [()] * len(chosen) if composed is None else composed.rates(chosen, banks)
         nests = []
         for n, choice in enumerate(point.choices):
-            rates = () if composed is None else composed.rates(n, chosen, banks)
             known = self._cost(number, n, choice, registers)
-            nests.append(self.areas.nest(number, n, choice, known, banks, rates))
+            nests.append(self.areas.nest(number, n, choice, known, banks, rates[n]))
         return self.areas.design(number, nests, banks)
 
 

@@ -6,6 +6,7 @@ from typing import get_args
 
 from dsl.errors.errors import ScheduleError, did_you_mean
 from dsl.programs.program import Array
+from dsl.schedules.loop_requests import NO_REQUESTS
 from dsl.schedules.steps import Step, Tail
 from polyhedral.scop.scheduled import Dim, LoopId, Piece, ScheduledScop
 
@@ -95,6 +96,18 @@ def dim_of(pieces: list[tuple[Piece, int]]) -> Dim:
     """The loop itself, from any piece in it."""
     piece, level = pieces[0]
     return piece.dims[level]
+
+
+def check_unannotated(dim: Dim, step: Step) -> None:
+    """W214 where a step said how a loop is to be built that another one cuts."""
+    asked = (dim.pipeline_ii, dim.unroll, dim.region, dim.sequential, dim.requests)
+    if asked != (None, None, None, False, NO_REQUESTS):
+        raise ScheduleError(
+            "W214",
+            f"'{dim.name}' is annotated already",
+            span=step.span,
+            help="change the loops first, then pipeline and unroll what results",
+        )
 
 
 def check_tail(tail: str, step: Step) -> None:

@@ -13,7 +13,7 @@ flattened nest no counter steps evenly, so that a product is computed anew in ea
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from qor_gnn.body.graph import Graph
@@ -21,8 +21,11 @@ from qor_gnn.memory.addresses import Addresses, Terms
 from qor_gnn.tools.operators.multipliers import slices
 from qor_gnn.tools.policies.indices import Indices
 
-Place = tuple[tuple[int, Terms, int, int], ...]
-"""A word of a bank as it is counted so far: of each dimension the words, what moves, the constant and the banks."""
+Dimension = tuple[int, Terms, int, int]
+"""Of a subscript the words of a bank along it, what moves, the constant in words and the banks."""
+
+Place = tuple[Dimension, ...]
+"""A word of a bank as it is counted so far."""
 
 _WIDE = 25  # bits of the longer factor of a DSP slice: of the smallest one, which no row's number reaches
 
@@ -41,7 +44,7 @@ class RowProducts:
 
 
 @dataclass(frozen=True, slots=True)
-class _Product:
+class RowProduct:
     """A row's number, ``bits`` long, times its length, and the place in the bank that adds a column to it."""
 
     row: Place
@@ -62,21 +65,34 @@ def row_products(
         policy: what a product takes.
     """
     table = graph.addresses
-    needed = {n: tuple(_products(table, a, moving)) for n in nodes if (a := graph.address[n]) >= 0}
+    accesses = [n for n in nodes if graph.address[n] >= 0]
+    needed = [tuple(_products(table, graph.address[n], moving)) for n in accesses]
+    each, dsp = priced(needed, policy)
+    return RowProducts({n: states for n, states in zip(accesses, each, strict=True) if states}, dsp)
+
+
+def priced(needed: Sequence[Sequence[RowProduct]], policy: Indices) -> tuple[list[int], int]:
+    """States until the address of each access is there, and DSP slices of all; a product that several need is there once.
+
+    Args:
+        needed: the products of each access.
+        policy: what a product takes.
+    """
     places: dict[tuple[Place, int], set[Place]] = defaultdict(set)
     bits: dict[tuple[Place, int], int] = {}
-    for one in {p for products in needed.values() for p in products}:
+    for one in {product for products in needed for product in products}:
         places[one.row, one.length].add(one.place)
         bits[one.row, one.length] = one.bits
     fused = {key for key, found in places.items() if len(found) == 1 and digits(key[1]) > 2}
-    states = {}
-    for n, products in needed.items():
-        adds = sum((p.row, p.length) not in fused for p in products) * policy.row_add_states
-        wait = adds + sum((p.row, p.length) in fused for p in products) * policy.row_states
-        if wait:
-            states[n] = wait
+    states = [
+        sum(
+            policy.row_states if (p.row, p.length) in fused else policy.row_add_states
+            for p in products
+        )
+        for products in needed
+    ]
     dsp = sum(product_slices(bits[key], key[1], key in fused, policy.row_dsp) for key in places)
-    return RowProducts(states, dsp)
+    return states, dsp
 
 
 def digits(number: int) -> int:
@@ -92,20 +108,32 @@ def product_slices(bits: int, length: int, fused: bool, row_dsp: int) -> int:
     return row_dsp * (slices(bits, factor, bits + factor, _WIDE) if digits(length) > 2 else 0)
 
 
-def _products(table: Addresses, address: int, moving: frozenset[str]) -> Iterator[_Product]:
+def _products(table: Addresses, address: int, moving: frozenset[str]) -> Iterator[RowProduct]:
     """The products of an address, outermost dimension first."""
     shape, memory = table.shape(address), table.memory(address)
     if memory.in_registers:
         return
+    consts = table.consts[address]
+    dims = zip(memory.splits, memory.shape, shape.terms, consts, strict=True)
+    yield from products_of(
+        ((s.words(n), terms, c // s.factor, s.factor) for s, n, terms, c in dims), moving
+    )
+
+
+def products_of(dims: Iterable[Dimension], moving: frozenset[str]) -> Iterator[RowProduct]:
+    """The products that an element's place takes, outermost dimension first.
+
+    Args:
+        dims: its subscripts.
+        moving: the counters of the nest.
+    """
     row: Place = ()
     moves, rows = False, 1
-    for d, split in enumerate(memory.splits):
-        words = split.words(memory.shape[d])
+    for words, terms, const, factor in dims:
         if words == 1:
             continue
-        terms = shape.terms[d]
-        place = (*row, (words, terms, table.consts[address][d] // split.factor, split.factor))
+        place = (*row, (words, terms, const, factor))
         if moves and digits(words) > 1:
-            yield _Product(row, words, (rows - 1).bit_length(), place)
+            yield RowProduct(row, words, (rows - 1).bit_length(), place)
         moves = moves or any(v in moving for v, _ in terms)
         row, rows = place, rows * words

@@ -6,13 +6,10 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 import weft
 from backends.equivalence import equivalence
-from dsl import interp
-from dsl.arrays.inputs import random_inputs
 from dsl.builder.program import ProgramBuilder
 from dsl.errors.errors import ScheduleError
 from dsl.expressions.affine import Affine
@@ -25,6 +22,7 @@ from polyhedral.equivalence.rewritings import check_rewriting, rewritings
 from polyhedral.schedule import apply
 from tests.polyhedral.show import nest
 from tests.support.levels import Case, check_levels
+from tests.support.values import same_values
 from weft import i16
 
 
@@ -98,17 +96,8 @@ def test_a_wavefront_reads_and_writes_an_element_of_memory() -> None:
 def test_values_stay(kernel: weft.Kernel, schedule: ScheduleBuilder) -> None:
     after = apply(kernel.program, schedule.build()).scop.program
     assert any(a.name == "A_carry" for a in after.arrays)
-    assert same(kernel.program, after)
+    assert same_values(kernel.program, after, seeds=3)
     assert equivalence(compile_design(kernel.program, schedule.build())).verdict == "proven"
-
-
-def same(before: Program, after: Program) -> bool:
-    for seed in range(3):
-        inputs = random_inputs(before, seed)
-        want, got = interp.run(before, inputs), interp.run(after, inputs)
-        if not all(np.array_equal(want[name], got[name]) for name in want):
-            return False
-    return True
 
 
 def test_all_levels_agree() -> None:
@@ -140,7 +129,7 @@ def test_random_sweeps() -> None:
         except ScheduleError:
             continue
         kept += 1
-        assert same(program, after)
+        assert same_values(program, after, seeds=3)
     assert kept >= 4
 
 

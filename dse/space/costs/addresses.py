@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
-from math import ceil, prod
+from math import ceil
 from typing import NamedTuple
 
 from dse.space.costs.cost import pipelined
 from dse.space.memory.banks import Demand
 from dse.space.nests.nest import Order, Use, Vector
-from qor_gnn.body.address_products import digits, product_slices
+from qor_gnn.body.address_products import Dimension, RowProduct, priced, products_of
 from qor_gnn.tools.policies.indices import Indices
 
 _PLACES = 256  # copies of an access that are told apart, the first ones
-
-Place = tuple[tuple[int, tuple[tuple[str, int], ...], int, int], ...]
-"""A word of a bank as it is counted so far: of each dimension the words, what moves, the constant and the banks."""
 
 
 class Products(NamedTuple):
@@ -65,26 +61,17 @@ def products(
     """
     if len(moving) < 2:
         return Products()
-    places: dict[tuple[Place, int], set[Place]] = defaultdict(set)
-    bits: dict[tuple[Place, int], int] = {}
-    needed = []
+    needed: list[tuple[RowProduct, ...]] = []
     for use in uses:
         factors = [banks.get((use.array, d), 1) for d in range(len(use.shape))]
         if all(f >= n for f, n in zip(factors, use.shape, strict=True)):
             continue  # registers
-        for own in _copied(use, copies):
-            keys = []
-            for row, length, place in _steps(use, own, copies, moving, factors):
-                places[row, length].add(place)
-                bits[row, length] = (prod(words for words, *_ in row) - 1).bit_length()
-                keys.append((row, length))
-            needed.append(keys)
-    fused = {key for key, found in places.items() if len(found) == 1 and digits(key[1]) > 2}
-    each = (
-        sum(policy.row_states if k in fused else policy.row_add_states for k in ks) for ks in needed
-    )
-    slices = sum(product_slices(bits[k], k[1], k in fused, policy.row_dsp) for k in places)
-    return Products(slices, max(each, default=0))
+        needed += [
+            tuple(products_of(_dimensions(use, own, copies, factors), moving))
+            for own in _copied(use, copies)
+        ]
+    states, slices = priced(needed, policy)
+    return Products(slices, max(states, default=0))
 
 
 def _copied(use: Use, copies: Mapping[str, int]) -> Iterator[dict[str, int]]:
@@ -97,24 +84,11 @@ def _copied(use: Use, copies: Mapping[str, int]) -> Iterator[dict[str, int]]:
         yield dict(zip(loops, own, strict=True))
 
 
-def _steps(
-    use: Use,
-    own: Mapping[str, int],
-    copies: Mapping[str, int],
-    moving: frozenset[str],
-    factors: list[int],
-) -> Iterator[tuple[Place, int, Place]]:
-    """The products of a copy of an access: the row's number, its length, and the place."""
-    row: Place = ()
-    moves = False
+def _dimensions(
+    use: Use, own: Mapping[str, int], copies: Mapping[str, int], factors: Sequence[int]
+) -> Iterator[Dimension]:
+    """The subscripts of a copy of an access."""
     for index, extent, factor in zip(use.indices, use.shape, factors, strict=True):
-        words = ceil(extent / factor)
-        if words == 1:
-            continue
         terms = tuple((str(v), c * copies.get(str(v), 1)) for v, c in index.terms)
         start = index.const + sum(c * own.get(str(v), 0) for v, c in index.terms)
-        place = (*row, (words, terms, start // factor, factor))
-        if moves and digits(words) > 1:
-            yield row, words, place
-        moves = moves or any(v in moving for v, _ in terms)
-        row = place
+        yield ceil(extent / factor), terms, start // factor, factor

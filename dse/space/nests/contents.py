@@ -21,8 +21,6 @@ from qor_gnn.tools.operators import Operator
 from qor_gnn.tools.personality import Personality
 
 _ANY = 1 << 20  # accesses in a cycle
-EVERYWHERE = Inside()
-"""A statement without loops inside of its band."""
 
 
 def lowered(state: ScheduledScop, piece: Piece, short: bool = False) -> Statement:

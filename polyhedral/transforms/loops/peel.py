@@ -33,9 +33,8 @@ from typing import get_args
 
 from dsl.errors.errors import ScheduleError, did_you_mean
 from dsl.expressions.affine import Affine, Constraint
-from dsl.schedules.loop_requests import NO_REQUESTS
 from dsl.schedules.range_steps import End, Peel
-from polyhedral.scop.lookup import dim_of, find_loop, with_loop
+from polyhedral.scop.lookup import check_unannotated, dim_of, find_loop, with_loop
 from polyhedral.scop.ranges import loop_copies, whole_range
 from polyhedral.scop.scheduled import Piece, Place, ScheduledScop
 from polyhedral.transforms.registry import Order, transform
@@ -59,7 +58,7 @@ def peel(state: ScheduledScop, step: Peel) -> ScheduledScop:
     if step.n < 1:
         raise ScheduleError("W207", f"{step.n} iterations, not at least 1", span=step.span)
     uid = find_loop(state, step.loop, step)
-    _check_plain(state, step)
+    check_unannotated(dim_of(with_loop(state, uid)), step)
     changed: dict[int, list[tuple[Piece, Place]]] = {}
     for members in loop_copies(state, uid):
         whole = whole_range(members)
@@ -91,18 +90,6 @@ def _parts(piece: Piece, level: int, border: int) -> list[tuple[Piece, Place]]:
         if not new.domain.is_empty():
             found.append((new, place))
     return found
-
-
-def _check_plain(state: ScheduledScop, step: Peel) -> None:
-    dim = dim_of(with_loop(state, find_loop(state, step.loop, step)))
-    asked = (dim.pipeline_ii, dim.unroll, dim.region, dim.sequential, dim.requests)
-    if asked != (None, None, None, False, NO_REQUESTS):
-        raise ScheduleError(
-            "W214",
-            f"'{dim.name}' is annotated already",
-            span=step.span,
-            help="change the loops first, then pipeline and unroll what results",
-        )
 
 
 def _refused(step: Peel, text: str, help_: str | None = None) -> ScheduleError:

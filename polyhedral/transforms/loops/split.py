@@ -33,9 +33,15 @@ import islpy as isl
 
 from dsl.errors.errors import ScheduleError
 from dsl.expressions.affine import Affine, Constraint
-from dsl.schedules.loop_requests import NO_REQUESTS
 from dsl.schedules.steps import Split, Step, Tail
-from polyhedral.scop.lookup import check_new_name, check_tail, dim_of, find_loop, with_loop
+from polyhedral.scop.lookup import (
+    check_new_name,
+    check_tail,
+    check_unannotated,
+    dim_of,
+    find_loop,
+    with_loop,
+)
 from polyhedral.scop.ranges import Interval, common_interval, loop_copies, lowest
 from polyhedral.scop.scheduled import Dim, LoopId, Piece, Place, ScheduledScop
 from polyhedral.transforms.guarding import cut_down, side_by_side
@@ -90,14 +96,7 @@ def split_loop(
     check_tail(tail, step)
     if factor < 1:
         raise ScheduleError("W207", f"the factor is {factor}, not at least 1", span=step.span)
-    asked = (old.pipeline_ii, old.unroll, old.region, old.sequential, old.requests)
-    if asked != (None, None, None, False, NO_REQUESTS):
-        raise ScheduleError(
-            "W214",
-            f"'{old.name}' is annotated already",
-            span=step.span,
-            help="change the loops first, then pipeline and unroll what results",
-        )
+    check_unannotated(old, step)
     outer_id, inner_id = (*uid, "0"), (*uid, "1")
     new = (Dim(names[0], outer_id, span=old.span), Dim(names[1], inner_id, span=old.span))
     changed: dict[int, list[tuple[Piece, Place]]] = {}
