@@ -7,7 +7,7 @@ narrower type has that type's whole range where it may wrap.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import assert_never
 
 from dsl.expressions.expr import (
@@ -32,6 +32,9 @@ from dsl.expressions.types import DType, FixedType, IndexType, IntType, boolean
 
 Range = tuple[int, int]
 """The smallest and the largest value, both included."""
+
+Fact = tuple[Expr, bool]
+"""A condition, and whether it holds."""
 
 Stored = Callable[[Access, DType], Range]
 """The range of what an access may read, of integer type."""
@@ -76,6 +79,32 @@ def value_range(expr: Expr, loops: Mapping[str, Range], stored: Stored) -> Range
     return _Ranges(loops, stored).of(expr)
 
 
+def ranges_where(
+    facts: Sequence[Fact], of: Sequence[Expr], loops: Mapping[str, Range], stored: Stored
+) -> list[Range] | None:
+    """Ranges of integer expressions where some conditions hold; None where these cannot hold together."""
+    plain = _Ranges(loops, stored)
+    for cond, holds in facts:
+        if plain.truth(cond) is (not holds):
+            return None
+        plain = plain.under(cond, holds)
+    return [plain.of(expr) for expr in of]
+
+
+def cases(cond: Expr, holds: bool) -> list[tuple[Fact, ...]]:
+    """What may be the case where a condition holds, or does not: ``a or b`` is ``a``, or ``b`` without ``a``."""
+    match cond:
+        case Unary(UnaryOp.NOT, x):
+            return cases(x, not holds)
+        case Binary(BinaryOp.AND | BinaryOp.OR as op, a, b) if cond.dtype == boolean:
+            if (op is BinaryOp.AND) is holds:
+                return [(*one, *other) for one in cases(a, holds) for other in cases(b, holds)]
+            against = [(*one, *other) for one in cases(a, not holds) for other in cases(b, holds)]
+            return [*cases(a, holds), *against]
+        case _:
+            return [((cond, holds),)]
+
+
 class _Ranges:
     """Ranges where some conditions hold: ``told`` are values and what they leave of these."""
 
@@ -117,6 +146,9 @@ class _Ranges:
             case Cast(x):
                 return self._integer(x, expr.dtype)
             case Select(cond, then, orelse):
+                known = self.truth(cond)
+                if known is not None:
+                    return self._integer(then if known else orelse, expr.dtype)
                 a = self._where(cond, True, then, expr.dtype)
                 b = self._where(cond, False, orelse, expr.dtype)
                 return min(a[0], b[0]), max(a[1], b[1])
@@ -142,9 +174,29 @@ class _Ranges:
             case _:
                 return type_range(dtype)
 
+    def truth(self, cond: Expr) -> bool | None:
+        """Whether a condition holds; None where that is not known."""
+        match cond:
+            case Unary(UnaryOp.NOT, x):
+                found = self.truth(x)
+                return None if found is None else not found
+            case Binary(BinaryOp.AND | BinaryOp.OR as op, a, b) if cond.dtype == boolean:
+                absorbing = op is BinaryOp.OR
+                both = self.truth(a), self.truth(b)
+                if absorbing in both:
+                    return absorbing
+                return None if None in both else not absorbing
+            case Compare(op, lhs, rhs) if _is_integer(lhs) and _is_integer(rhs):
+                return _decided(op, self.of(lhs), self.of(rhs))
+            case Load() if cond.dtype == boolean:
+                low, high = self.of(cond)
+                return bool(low) if low == high else None
+            case _:
+                return None
+
     def _where(self, cond: Expr, holds: bool, value: Expr, dtype: DType) -> Range:
         """Of a side of a selection: the condition may be about that very value, or parts of it."""
-        held = self._under(cond, holds)._integer(value, dtype)
+        held = self.under(cond, holds)._integer(value, dtype)
         return self._narrowed(held, cond, holds, _bare(value))
 
     def _narrowed(self, held: Range, cond: Expr, holds: bool, value: Expr) -> Range:
@@ -175,7 +227,7 @@ class _Ranges:
                 low, high = clipped
         return low, high
 
-    def _under(self, cond: Expr, holds: bool) -> _Ranges:
+    def under(self, cond: Expr, holds: bool) -> _Ranges:
         """Those where a condition holds, or does not."""
         told = tuple(self._told(cond, holds))
         return _Ranges(self.loops, self.stored, (*self.told, *told)) if told else self
@@ -192,6 +244,8 @@ class _Ranges:
                 op = op if holds else _OPPOSITE[op]
                 yield _bare(lhs), op, self.of(rhs)
                 yield _bare(rhs), _MIRRORED[op], self.of(lhs)
+            case Load() if cond.dtype == boolean:
+                yield cond, CompareOp.EQ, (int(holds), int(holds))
             case _:
                 return
 
@@ -264,6 +318,25 @@ def _holds(wide: DType, narrow: DType) -> bool:
     return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
+def _decided(op: CompareOp, a: Range, b: Range) -> bool | None:
+    """Whether all values of one range compare so with all of another (True), or none (False)."""
+    match op:
+        case CompareOp.LT | CompareOp.LE:
+            more = 0 if op is CompareOp.LT else 1
+            return True if a[1] < b[0] + more else False if a[0] >= b[1] + more else None
+        case CompareOp.GT | CompareOp.GE:
+            return _decided(_MIRRORED[op], b, a)
+        case CompareOp.EQ:
+            if a[1] < b[0] or b[1] < a[0]:
+                return False
+            return True if a[0] == a[1] == b[0] == b[1] else None
+        case CompareOp.NE:
+            same = _decided(CompareOp.EQ, a, b)
+            return None if same is None else not same
+        case _:
+            assert_never(op)
+
+
 def _clip(of: Range, op: CompareOp, least: int, most: int) -> Range:
     """Of values that compare so with one of ``least`` to ``most``."""
     low, high = of
@@ -278,6 +351,8 @@ def _clip(of: Range, op: CompareOp, least: int, most: int) -> Range:
             return max(low, least), high
         case CompareOp.EQ:
             return max(low, least), min(high, most)
+        case CompareOp.NE if least == most:
+            return low + (low == least), high - (high == least)
         case CompareOp.NE:
             return low, high
         case _:

@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from dsl.errors.errors import LanguageError
-from dsl.expressions.expr import Access, Const, Expr, Gather, Scatter, Select, walk
-from dsl.expressions.types import DType, IndexType, IntType
-from dsl.expressions.value_range import Range, type_range, value_range
+from dsl.expressions.expr import Const, Expr, Gather, Scatter, Select, walk
+from dsl.expressions.value_range import Range
 from dsl.programs.pretty_expr import MARK, expr_text
-from dsl.programs.program import Array, Storage
-from polyhedral.legality.flags import resolved_values
+from dsl.programs.program import Array
 from polyhedral.legality.stored_ranges import StoredRanges
 from polyhedral.scop.scop import Scop, Statement
 
@@ -31,11 +29,10 @@ def check_data_subscripts(scop: Scop, loops: Loops) -> None:
     at_data = [s for s in scop.statements if s.name in loops and any(_elements(s.stmt.value))]
     if not at_data:
         return
-    values = resolved_values(scop.program)
-    locals_ = _Locals(scop, loops, values)
+    stored = StoredRanges(scop.program, loops)
     for s in at_data:
-        for expr in _elements(values[s.name]):
-            _check(scop.program.array(expr.access.array), s, expr, locals_)
+        for expr in _elements(stored.values[s.name]):
+            _check(scop.program.array(expr.access.array), s, expr, stored)
 
 
 def _elements(value: Expr) -> Iterator[Gather | Scatter]:
@@ -43,14 +40,14 @@ def _elements(value: Expr) -> Iterator[Gather | Scatter]:
     return (expr for expr in walk(value) if isinstance(expr, Gather | Scatter))
 
 
-def _check(array: Array, s: Statement, element: Gather | Scatter, locals_: _Locals) -> None:
+def _check(array: Array, s: Statement, element: Gather | Scatter, stored: StoredRanges) -> None:
     data, access = iter(element.data), element.access
     within = access.within(array.shape)
     for dim, (index, extent) in enumerate(zip(access.indices, within, strict=True)):
         if not index.is_data:
             continue
         value = next(data)
-        low, high = locals_.range_of(value, s)
+        low, high = stored.range_of(value, s.name)
         if low >= 0 and high < extent:
             continue
         value = _written(value)
@@ -89,55 +86,3 @@ def _instead(value: Expr, low: int, high: int, extent: int, verb: str) -> str:
 
 def _text(value: Expr) -> str:
     return expr_text(value).replace(MARK, "")
-
-
-class _Locals:
-    """Ranges of what is read: of locals those of the values they are given, else of the type."""
-
-    def __init__(self, scop: Scop, loops: Loops, values: Mapping[str, Expr]) -> None:
-        self.scop, self.loops, self.values = scop, loops, values
-        self.known: dict[str, Range | None] = {}  # None while it is being found
-        self.recursive: set[str] = set()
-        self.least: StoredRanges | None = None
-
-    def range_of(self, value: Expr, s: Statement) -> Range:
-        return value_range(value, self.loops[s.name], lambda a, t: self._stored(a, t, s.name))
-
-    def _stored(self, access: Access, dtype: DType, at: str) -> Range:
-        whole = type_range(dtype)
-        array = self.scop.program.array(access.array)
-        if array.storage is Storage.ARGUMENT:
-            return whole
-        if array.storage is Storage.TABLE:
-            return min(array.contents), max(array.contents)
-        if array.name not in self.known:
-            self.known[array.name] = None
-            self.known[array.name] = self._written(array, whole)
-        known = self.known[array.name]
-        if known is None:
-            self.recursive.add(array.name)
-        if array.name not in self.recursive:
-            return known or whole
-        low, high = self._least(access, dtype, at)  # a value of its own values
-        return (low, high) if known is None else (max(low, known[0]), min(high, known[1]))
-
-    def _least(self, access: Access, dtype: DType, at: str) -> Range:
-        """The least range that holds itself."""
-        if self.least is None:
-            self.least = StoredRanges(self.scop.program)
-        return self.least.stored(access, dtype, at)
-
-    def _written(self, array: Array, whole: Range) -> Range:
-        """The least range of all that is written; what is read before it is written is an error."""
-        found: Range | None = None
-        for s in self.scop.statements:
-            if s.stmt.target.array != array.name or s.name not in self.loops:
-                continue
-            value = self.values[s.name]
-            if not isinstance(value.dtype, IntType | IndexType):
-                return whole
-            low, high = self.range_of(value, s)
-            if low < whole[0] or high > whole[1]:
-                return whole
-            found = (low, high) if found is None else (min(found[0], low), max(found[1], high))
-        return whole if found is None else found
