@@ -63,7 +63,8 @@ class Context:
     ``converted`` the types that elements of tables are converted to. ``expanding`` are the functions whose expressions are
     being read, ``helper`` makes kernels of others (see `dsl.frontend.functions`), ``expand`` says what their calls are of arrays, ``rewritten`` are
     calls of NumPy by those of functions in the language, ``expansions`` is how many were put in place, ``copies`` of how many bodies that are
-    written out this one is one, ``plain_functions`` are nested ones whose text is prepared. ``inferred`` are the types
+    written out this one is one, ``plain_functions`` are nested ones whose text is prepared, ``held`` the ranges of
+    locals that count loops over data. ``inferred`` are the types
     of locals that are found by reading on.
     """
 
@@ -87,6 +88,7 @@ class Context:
     expansions: int = 0
     copies: int = 1
     plain_functions: list[ast.AST] = field(default_factory=list)
+    held: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def source(self) -> FunctionSource:

@@ -17,7 +17,7 @@ from dsl.frontend.functions import Given, array_call
 from dsl.frontend.helper_kernel import HelperKernel
 from dsl.frontend.inferred import Inferred
 from dsl.frontend.operands import float_of_arguments
-from dsl.frontend.results import assigned_results, result_names
+from dsl.frontend.results import assigned_results, read_with_results, result_names
 from dsl.frontend.scope import Names
 from dsl.frontend.statements import statement, whole_body
 from dsl.frontend.syntax.apart import assigned_apart
@@ -44,8 +44,11 @@ def _read(request: Request, inferred: Inferred) -> Program:
     made = tuple(results(outside, returned))
     declared = (*arguments(outside), *made)
     check_defaults(declared, request.defaults)
-    ctx = _context(request, declared, inferred)
-    program = _program(ctx, declared, assigned_results(source, made))
+
+    def read(body: list[ast.stmt]) -> Program:
+        return _program(_context(request, declared, inferred), declared, body)
+
+    program = read_with_results(read, source, made)
     check_name(source, source.node.name, "this kernel", source.node)
     return program
 
@@ -101,7 +104,7 @@ def read_helper(request: Request, given: tuple[Given, ...]) -> tuple[Program, in
             inferred.spans[p] = source.span(last)
             inferred.noted.setdefault(p, [])
             inferred.know(name, p)
-        return reading(made, assigned_results(source, made), inferred)
+        return read_with_results(lambda body: reading(made, body, inferred), source, made)
 
     return inferred.settled(read), count
 

@@ -23,11 +23,12 @@ A call of it in an expression puts its statements in front of the statement (`ds
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from dsl.errors.errors import LanguageError
+from dsl.expressions.expr import loads
 from dsl.frontend.syntax.source import FunctionSource
-from dsl.programs.program import Array
+from dsl.programs.program import Array, Program
 
 
 def result_nodes(node: ast.FunctionDef) -> list[ast.expr]:
@@ -57,8 +58,34 @@ def is_array(result: Array) -> bool:
     return result.shape != (1,)
 
 
-def assigned_results(source: FunctionSource, results: Sequence[Array]) -> list[ast.stmt]:
+def read_with_results(
+    read: Callable[[list[ast.stmt]], Program], source: FunctionSource, results: Sequence[Array]
+) -> Program:
+    """What ``read`` makes of the body of a kernel, where ``return`` assigns to these arrays.
+
+    Where one way through the kernel leaves a result as it is, which another one assigns, it is 0 at first: of a call it
+    is a local, which nothing has written before.
+    """
+    program = read(assigned_results(source, results))
+    names = {r.name for r in results}
+    kept = any(a.array in names for s in program.statements() for a in loads(s.value))
+    first = next(iter(program.statements()), None)
+    if not kept or (
+        first is not None and first.target.array in names and not [*loads(first.value)]
+    ):
+        return program
+    return read(assigned_results(source, results, is_cleared=True))
+
+
+def assigned_results(
+    source: FunctionSource, results: Sequence[Array], *, is_cleared: bool = False
+) -> list[ast.stmt]:
     """The body of a kernel, where ``return`` assigns to these arrays; as it is where there are none.
+
+    Args:
+        source: of the kernel.
+        results: what it returns.
+        is_cleared: they are 0 at first.
 
     Raises:
         LanguageError: W102 a way through the kernel ends without a value, or with too few or too many.
@@ -78,7 +105,7 @@ def assigned_results(source: FunctionSource, results: Sequence[Array]) -> list[a
     place = next(n for s in body for n in ast.walk(s) if isinstance(n, ast.Return))
     # The same goes for the elements of an array that one way through a condition assigns.
     chosen = any(map(is_array, results)) and not all(isinstance(s, ast.Return) for s in _ends(body))
-    first = made.cleared(place) if chosen or _has_partial(body) else []
+    first = made.cleared(place) if is_cleared or chosen or _has_partial(body) else []
     return [*first, *made.block(body, is_last=True)]
 
 

@@ -13,6 +13,7 @@ from dsl.frontend.arrays.slice_assignments import element_loops
 from dsl.frontend.assignments import assign, augmented
 from dsl.frontend.conditions import DataCond, condition
 from dsl.frontend.context import Ahead, Context
+from dsl.frontend.data_bounds import data_bounded
 from dsl.frontend.declare import check_name, declare_annotated
 from dsl.frontend.function_calls import function_statement
 from dsl.frontend.functions import function_of
@@ -144,6 +145,9 @@ def _for(ctx: Context, node: ast.For) -> tuple[Node, ...]:
     if isinstance(made, Copies):
         return _copies(ctx, node, made)
     given, node = node, made or node
+    bounded = data_bounded(ctx, node)
+    if bounded is not None:
+        return bounded
     jumps = [*jumps_in(node.body)]
     breaks = next((j for j in jumps if isinstance(j, ast.Break)), None)
     done = "" if breaks is None else _flag(ctx, given, breaks)

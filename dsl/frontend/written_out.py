@@ -42,7 +42,7 @@ def written_out(ctx: Context, node: ast.For) -> Copies | None:
         return None
     if ctx.evaluate(node.iter.func) is not range:
         return None
-    if not needs_constant(node, ctx.names.loops()):
+    if not needs_constant(node, ctx.names.loops(), is_array=ctx.names.is_array):
         return None
     (header,) = headers(ctx, node)
     trips = _values(header)
@@ -62,7 +62,8 @@ def counted(ctx: Context, node: ast.For, values: Geometric) -> Copies | list[ast
     if type(first) is int and type(bound) is int:
         known = values.counter.values(first, bound)
     if values.otherwise is not None and (
-        known is None or not needs_constant(node, ctx.names.loops(), is_data=True)
+        known is None
+        or not needs_constant(node, ctx.names.loops(), is_data=True, is_array=ctx.names.is_array)
     ):
         return values.otherwise
     if known is None:

@@ -8,28 +8,38 @@ names that are assigned on the way are followed.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 _HEADERS = ("range", "grid", "product", "ndindex")
 
 
-def needs_constant(loop: ast.For, moving: Collection[str] = (), *, is_data: bool = False) -> bool:
+def needs_constant(
+    loop: ast.For,
+    moving: Collection[str] = (),
+    *,
+    is_data: bool = False,
+    is_array: Callable[[str], bool] = lambda _: False,
+) -> bool:
     """Whether bounds in the body are affine only where the loop variable is a number.
 
     Args:
         loop: over one variable.
         moving: the variables of the loops around.
         is_data: the variable is one that no loop over a range counts, so that no bound is affine in it.
+        is_array: whether a name is that of an array of the kernel, of which no element is a constant.
     """
     if not isinstance(loop.target, ast.Name):
         return False
-    return _Growth(loop.target.id, {*moving}, 2 if is_data else 1).found(loop.body)
+    return _Growth(loop.target.id, {*moving}, 2 if is_data else 1, is_array).found(loop.body)
 
 
 class _Growth:
     """Follows a variable: ``levels`` are 1 for names that are affine in it, 2 for others that depend on it."""
 
-    def __init__(self, var: str, moving: set[str], level: int) -> None:
+    def __init__(
+        self, var: str, moving: set[str], level: int, is_array: Callable[[str], bool]
+    ) -> None:
+        self._is_array = is_array
         self._var = var
         self._levels = {var: level}
         self._moving = moving
@@ -127,6 +137,8 @@ class _Growth:
                 return self.level(operand)
             case ast.Call(args=args):
                 return max(map(self.level, args), default=0)
+            case ast.Subscript() if self._is_array(getattr(_base(node), "id", "")):
+                return 0
         inside = (self.level(n) for n in _children(node))
         return 2 if any(inside) else 0
 
@@ -148,6 +160,12 @@ class _Growth:
             isinstance(n, ast.Subscript) or (isinstance(n, ast.Name) and n.id in self._moving)
             for n in ast.walk(node)
         )
+
+
+def _base(node: ast.expr) -> ast.expr:
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node
 
 
 def _children(node: ast.AST) -> Iterator[ast.expr]:

@@ -1,0 +1,254 @@
+"""Loops whose bounds are data, of which a range is known: they run as often as they may at most, under a condition.
+
+Before, with ``row`` of ``u8``::
+
+    for k in range(min(count[i], 16)):
+        s += x[k]
+    for k in range(row[i], min(row[i + 1], row[i] + 4)):
+        s += x[k]
+
+After::
+
+    end = min(count[i], 16)
+    for k in range(0, 16):
+        if k < end:
+            s += x[k]
+    first, end = row[i], min(row[i + 1], row[i] + 4)
+    for step in range(0, 4):
+        k = first + step
+        if k < end:
+            s += x[k]
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from dsl.expressions import values
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Access, Binary, BinaryOp, Cast, Const, Expr, loads
+from dsl.expressions.types import DType, IndexType, IntType
+from dsl.expressions.value_range import Range, type_range, value_range
+from dsl.expressions.values import Value
+from dsl.frontend.context import Context
+from dsl.frontend.operands import value
+from dsl.frontend.syntax.loop_parts import stored
+from dsl.programs.program import MAX_EXTENT, Array, Node
+
+MOST_TRIPS = 4096
+"""A loop of types alone, ``range(n)`` of an ``i32``, would run for longer than anyone waits."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounds:
+    """What the arguments of a range are: as written, their values, and the step."""
+
+    nodes: tuple[ast.expr, ast.expr]
+    start: Value
+    stop: Value
+    step: int
+
+
+def data_bounded(ctx: Context, loop: ast.For) -> tuple[Node, ...] | None:
+    """The nodes of such a loop; None where no bound of the loop is data.
+
+    Raises:
+        LanguageError: W141 it may run more than `MOST_TRIPS` times.
+    """
+    if not isinstance(loop.iter, ast.Call) or not isinstance(loop.target, ast.Name):
+        return None
+    if ctx.evaluate(loop.iter.func) is not range or not _may_be_data(loop.iter):
+        return None
+    bounds = _bounds(ctx, loop.iter)
+    if bounds is None:
+        return None
+    return _Bounded(ctx, loop, loop.target.id, bounds).nodes()
+
+
+def _may_be_data(call: ast.Call) -> bool:
+    """Whether it has arguments of a range, and something in them that data can be."""
+    plain = 1 <= len(call.args) <= 3 and not call.keywords
+    return plain and any(
+        isinstance(n, ast.Name | ast.Subscript) for a in call.args for n in ast.walk(a)
+    )
+
+
+def _bounds(ctx: Context, call: ast.Call) -> _Bounds | None:
+    args = call.args
+    if any(isinstance(n, ast.Starred) for a in args for n in ast.walk(a)):
+        return None
+    zero = ast.copy_location(ast.Constant(0), call)
+    start, stop = (zero, args[0]) if len(args) == 1 else (args[0], args[1])
+    ends = [value(ctx, start), value(ctx, stop)]
+    step = value(ctx, args[2]) if len(args) == 3 else 1
+    if not isinstance(step, int) or isinstance(step, bool) or step == 0:
+        return None
+    if not any(_is_data(end) for end in ends) or not all(map(_is_integer, ends)):
+        return None
+    return _Bounds((start, stop), ends[0], ends[1], step)
+
+
+def _is_data(end: Value) -> bool:
+    return isinstance(end, Expr) and any(True for _ in loads(end))
+
+
+def _is_integer(end: Value) -> bool:
+    if isinstance(end, Expr):
+        return isinstance(end.dtype, IntType | IndexType)
+    return isinstance(end, int | Affine) and not isinstance(end, bool)
+
+
+@dataclass(frozen=True, slots=True)
+class _Bounded:
+    ctx: Context
+    loop: ast.For
+    name: str
+    bounds: _Bounds
+
+    def nodes(self) -> tuple[Node, ...]:
+        """See the module."""
+        made = self._statements()
+        before = dict(self.ctx.held)
+        if self.name not in stored(self.loop.body):
+            low, high = self._ends()
+            self.ctx.held[self.name] = low, max(low, high - 1)
+        try:
+            return tuple(node for s in made for node in self.ctx.read(s))
+        finally:
+            self.ctx.held = before
+
+    def _statements(self) -> list[ast.stmt]:
+        first, stop = self.bounds.nodes
+        step, is_up = self.bounds.step, self.bounds.step > 0
+        most = self._most()
+        made: list[ast.stmt] = []
+        stop = self._kept(stop, f"{self.name}_end", made)
+        test = ast.Lt() if is_up else ast.Gt()
+        inside: list[ast.stmt] = [
+            ast.If(ast.Compare(ast.Name(self.name, ast.Load()), [test], [stop]), self.loop.body, [])
+        ]
+        if _is_data(self.bounds.start):
+            first = self._kept(first, f"{self.name}_first", made)
+            target = self.ctx.names.unique_loop(f"{self.name}_step", self.ctx.names.loops())
+            moved = ast.BinOp(ast.Name(target, ast.Load()), ast.Mult(), ast.Constant(step))
+            convert = self._given(IntType(32))
+            now = ast.Call(convert, [ast.BinOp(first, ast.Add(), moved)], [])
+            inside.insert(0, ast.Assign([ast.Name(self.name, ast.Store())], now))
+            args: list[ast.expr] = [ast.Constant(most)]
+        else:
+            target = self.name
+            low, high = self._range(self.bounds.stop)
+            args = [first, ast.Constant(high if is_up else low), ast.Constant(step)]
+        called = ast.Call(self._given(range), args, [])
+        goal = ast.Name(target, ast.Store())
+        loop = ast.For(goal, called, inside, self.loop.orelse)
+        if self.loop in self.ctx.flags:
+            self.ctx.flags[loop] = self.ctx.flags[self.loop]
+        made.append(loop)
+        return [self._placed(s) for s in made]
+
+    def _kept(self, node: ast.expr, name: str, made: list[ast.stmt]) -> ast.expr:
+        """What a bound is in front of the loop: itself where the body does not change it."""
+        if isinstance(node, ast.Constant) or (
+            isinstance(node, ast.Name) and node.id not in {self.name, *stored(self.loop.body)}
+        ):
+            return node
+        unique = self.ctx.names.unique(name)
+        made.append(ast.Assign([ast.Name(unique, ast.Store())], node))
+        return ast.Name(unique, ast.Load())
+
+    def _given(self, found: object) -> ast.expr:
+        made = ast.Name("range", ast.Load())
+        self.ctx.given[made] = found
+        return made
+
+    def _placed(self, s: ast.stmt) -> ast.stmt:
+        """The statement, of which what is made here is where the loop's header is."""
+        for part in ast.walk(s):
+            if isinstance(part, ast.stmt | ast.expr) and not hasattr(part, "lineno"):
+                ast.copy_location(part, self.loop.iter)
+        return s
+
+    # ---------------------------------------------------------------------------------- ranges
+
+    def _range(self, end: Value) -> Range:
+        affine = values.as_affine(end)
+        if affine is not None:
+            return affine.interval(self.ctx.names.ranges())
+        assert isinstance(end, Expr)
+        return value_range(end, self.ctx.names.ranges(), self._stored)
+
+    def _stored(self, access: Access, dtype: DType) -> Range:
+        for name, held in self.ctx.held.items():
+            found = self.ctx.names.find(name)
+            if isinstance(found, Array) and found.name == access.array:
+                return held
+        return type_range(dtype)
+
+    def _ends(self) -> Range:
+        """The interval that holds all iterations, without its end: counting down, it is walked backwards."""
+        (first, last), (low, high) = self._range(self.bounds.start), self._range(self.bounds.stop)
+        return (first, high) if self.bounds.step > 0 else (low + 1, last + 1)
+
+    def _most(self) -> int:
+        """How often the loop runs at most."""
+        start, stop, step = self.bounds.start, self.bounds.stop, self.bounds.step
+        low, high = self._ends()
+        apart = _apart(start, stop) if step > 0 else None
+        length = high - low if apart is None else min(high - low, apart)
+        trips = max(1, -(-length // abs(step)))
+        if trips > MOST_TRIPS or max(abs(low), abs(high)) > MAX_EXTENT:
+            raise self._refused(trips)
+        return trips
+
+    def _refused(self, trips: int) -> Exception:
+        ctx, (start, stop) = self.ctx, self.bounds.nodes
+        if not _is_data(self.bounds.stop):
+            text = f"max({ctx.source.text(start)}, 0)"
+            instead = f"say the least that it begins at, e.g. {text}"
+        else:
+            least = f"{ctx.source.text(start)} + " if _is_data(self.bounds.start) else ""
+            instead = (
+                f"say the most: min({ctx.source.text(stop)}, {least}64) is at most 64 iterations, which the "
+                "hardware then always counts"
+            )
+        node = stop if _is_data(self.bounds.stop) else start
+        text = ctx.source.text(node)
+        message = f"the bound of this loop is data, {text}, and by its type the loop may run {trips} times"
+        return ctx.error("W141", message, node, instead)
+
+
+def _apart(start: Value, stop: Value) -> int | None:
+    """How far a stop is behind the start at most, where it is the start and a constant; None where that is not seen."""
+    if not isinstance(start, Expr) or not isinstance(stop, Expr):
+        return None
+    start, stop = _bare(start), _bare(stop)
+    match stop:
+        case Binary(BinaryOp.MIN, a, b):
+            found = [d for d in (_apart(start, a), _apart(start, b)) if d is not None]
+            return min(found, default=None)
+        case Binary(BinaryOp.ADD, a, b):
+            for one, other in ((a, b), (b, a)):
+                by = _bare(other)
+                if _bare(one) == start and isinstance(by, Const):
+                    return int(by.value)
+    return 0 if stop == start else None
+
+
+def _bare(expr: Expr) -> Expr:
+    """Without conversions to wider types."""
+    while (
+        isinstance(expr, Cast)
+        and isinstance(expr.dtype, IntType)
+        and _fits(expr.operand, expr.dtype)
+    ):
+        expr = expr.operand
+    return expr
+
+
+def _fits(operand: Expr, dtype: IntType) -> bool:
+    if not isinstance(operand.dtype, IntType | IndexType):
+        return False
+    (low, high), (least, most) = type_range(operand.dtype), type_range(dtype)
+    return least <= low and high <= most
