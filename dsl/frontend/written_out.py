@@ -19,7 +19,9 @@ After::
 from __future__ import annotations
 
 import ast
+from functools import partial
 
+from dsl.frontend.arrays.uneven import is_uneven_total
 from dsl.frontend.context import Context
 from dsl.frontend.iterations import Copies
 from dsl.frontend.loops import Header, headers
@@ -42,7 +44,12 @@ def written_out(ctx: Context, node: ast.For) -> Copies | None:
         return None
     if ctx.evaluate(node.iter.func) is not range:
         return None
-    if not needs_constant(node, ctx.names.loops(), is_array=ctx.names.is_array):
+    if not needs_constant(
+        node,
+        ctx.names.loops(),
+        is_array=ctx.names.is_array,
+        is_sum=partial(is_uneven_total, ctx),
+    ):
         return None
     (header,) = headers(ctx, node)
     trips = _values(header)

@@ -19,6 +19,7 @@ from dsl.frontend.arrays.matrices import diagonal
 from dsl.frontend.arrays.numpy_arrays import masked
 from dsl.frontend.arrays.shapes import numpy_name
 from dsl.frontend.arrays.subscripted import subscripted
+from dsl.frontend.arrays.uneven import uneven_total
 from dsl.frontend.context import Context
 
 _PYTHON = (sum, min, max, any, all)
@@ -30,6 +31,9 @@ def total(ctx: Context, node: ast.expr) -> ast.expr | None:
     Raises:
         LanguageError: W142 it has an array as its value.
     """
+    uneven = uneven_total(ctx, node)
+    if uneven is not None:
+        return uneven
     exprs = ArrayExprs(ctx, node)
     squares = squares_of(exprs, node) if isinstance(node, ast.Call) else None
     if squares is not None and exprs.of(squares) is None:

@@ -19,6 +19,7 @@ def needs_constant(
     *,
     is_data: bool = False,
     is_array: Callable[[str], bool] = lambda _: False,
+    is_sum: Callable[[ast.AST], bool] = lambda _: False,
 ) -> bool:
     """Whether bounds in the body are affine only where the loop variable is a number.
 
@@ -27,18 +28,27 @@ def needs_constant(
         moving: the variables of the loops around.
         is_data: the variable is one that no loop over a range counts, so that no bound is affine in it.
         is_array: whether a name is that of an array of the kernel, of which no element is a constant.
+        is_sum: whether an expression sums slices that may have any length.
     """
     if not isinstance(loop.target, ast.Name):
         return False
-    return _Growth(loop.target.id, {*moving}, 2 if is_data else 1, is_array).found(loop.body)
+    return _Growth(loop.target.id, {*moving}, 2 if is_data else 1, is_array, is_sum).found(
+        loop.body
+    )
 
 
 class _Growth:
     """Follows a variable: ``levels`` are 1 for names that are affine in it, 2 for others that depend on it."""
 
     def __init__(
-        self, var: str, moving: set[str], level: int, is_array: Callable[[str], bool]
+        self,
+        var: str,
+        moving: set[str],
+        level: int,
+        is_array: Callable[[str], bool],
+        is_sum: Callable[[ast.AST], bool],
     ) -> None:
+        self._is_sum = is_sum
         self._is_array = is_array
         self._var = var
         self._levels = {var: level}
@@ -77,12 +87,13 @@ class _Growth:
 
     def _in_exprs(self, of: ast.AST) -> bool:
         """Whether a generator or a slice in an expression needs the number."""
-        for n in ast.walk(of):
-            if isinstance(n, ast.comprehension) and self._is_header(n.iter):
-                return True
-            if isinstance(n, ast.Slice) and self._is_uneven(n):
-                return True
-        return False
+        if self._is_sum(of):
+            return False
+        if isinstance(of, ast.comprehension) and self._is_header(of.iter):
+            return True
+        if isinstance(of, ast.Slice) and self._is_uneven(of):
+            return True
+        return any(map(self._in_exprs, ast.iter_child_nodes(of)))
 
     def _is_header(self, node: ast.expr) -> bool:
         """Whether it is a range with such a bound, or with a step that varies."""

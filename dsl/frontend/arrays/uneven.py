@@ -1,0 +1,216 @@
+"""Sums and products of slices whose length a loop variable decides, ``L[i, :i] @ x[:i]``, made into a sum over a range.
+
+Before::
+
+    x[i] = b[i] - L[i, :i] @ x[:i]
+
+After::
+
+    x[i] = b[i] - sum(L[i, k] * x[k] for k in range(0, i))
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dsl.expressions import values
+from dsl.expressions.affine import Affine
+from dsl.expressions.values import Value
+from dsl.frontend.arrays.parts import part_of
+from dsl.frontend.arrays.shapes import numpy_name
+from dsl.frontend.context import Context
+from dsl.frontend.operands import value
+
+_PRODUCTS = ("dot", "inner", "vdot")
+
+
+@dataclass(frozen=True, slots=True)
+class _Slice:
+    """``A[i, low:high]``: the place of the slice among the subscripts, and its ends."""
+
+    node: ast.Subscript
+    place: int
+    low: Affine
+    high: Affine
+
+
+def uneven_total(ctx: Context, node: ast.expr) -> ast.expr | None:
+    """The sum over a range; None of what has no slice of such a length."""
+    terms = _terms(ctx, node)
+    if terms is None:
+        return None
+    slices = [s for term in terms for s in _slices(ctx, term)]
+    if not slices or None in slices:
+        return None
+    first, *others = [s for s in slices if s is not None]
+    length = first.high - first.low
+    if length.is_const or any(s.high - s.low != length for s in others):
+        return None
+    return _Made(ctx, node, first, [first, *others]).total(terms)
+
+
+def is_uneven_total(ctx: Context, node: ast.AST) -> bool:
+    """Whether such an expression sums slices of arrays of the kernel, each along one dimension."""
+    terms = _terms(ctx, node) if isinstance(node, ast.expr) else None
+    return terms is not None and all(
+        _is_line(ctx, n) for term in terms for n in ast.walk(term) if _has_slice(n)
+    )
+
+
+def _terms(ctx: Context, node: ast.expr) -> list[ast.expr] | None:
+    """The factors of which the products are summed; None of what is no sum."""
+    match node:
+        case ast.BinOp(left=left, op=ast.MatMult(), right=right):
+            return [left, right]
+        case ast.Call(func=ast.Attribute(value=of, attr="sum"), args=[], keywords=[]):
+            return [of] if any(map(_has_slice, ast.walk(of))) else None
+        case ast.Call(args=[left, right], keywords=[]) if _function(ctx, node) in _PRODUCTS:
+            return [left, right]
+        case ast.Call(args=[of], keywords=[]) if _function(ctx, node) == "sum":
+            return [of]
+    return None
+
+
+def _function(ctx: Context, node: ast.Call) -> str:
+    """The name of a function of NumPy, and ``sum``."""
+    match node.func:
+        case ast.Name(id=name) if name not in ctx.bound:
+            found = ctx.request.environment.lookup(name)
+        case ast.Attribute(value=ast.Name(id=name), attr=attr) if name not in ctx.bound:
+            found = getattr(ctx.request.environment.lookup(name), attr, None)
+        case _:
+            return ""
+    return "sum" if found is builtins.sum else numpy_name(found) or ""
+
+
+def _has_slice(node: ast.AST) -> bool:
+    return isinstance(node, ast.Subscript) and any(isinstance(p, ast.Slice) for p in _parts(node))
+
+
+def _parts(node: ast.Subscript) -> list[ast.expr]:
+    return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+
+
+def _is_line(ctx: Context, node: ast.AST) -> bool:
+    """Whether it is a slice along one dimension of an array that is known, and at one place of all others."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
+        return False
+    name = node.value
+    if (
+        name not in ctx.given
+        and ctx.names.find(name.id) is None
+        and ctx.names.constant(name.id) is None
+    ):
+        return False
+    part = part_of(ctx, ctx.evaluate(name))
+    along = [p for p in _parts(node) if isinstance(p, ast.Slice)]
+    return (
+        part is not None
+        and len(_parts(node)) == len(part[1].shape)
+        and len(along) == 1
+        and along[0].step is None
+    )
+
+
+def _is_element(ctx: Context, node: ast.Subscript) -> bool:
+    """Whether it is an element of an array."""
+    part = part_of(ctx, ctx.evaluate(node.value)) if isinstance(node.value, ast.Name) else None
+    return (
+        part is not None
+        and len(_parts(node)) == len(part[1].shape)
+        and not any(isinstance(n, ast.Slice) for n in _parts(node))
+    )
+
+
+def _slices(ctx: Context, term: ast.expr) -> Iterator[_Slice | None]:
+    """The slices of an expression that is computed element by element; None of what is not understood."""
+    match term:
+        case ast.Constant() | ast.Name():
+            if isinstance(term, ast.Name) and part_of(ctx, ctx.evaluate(term)) is not None:
+                yield None  # an array
+        case ast.BinOp(left=left, op=op, right=right) if not isinstance(op, ast.MatMult):
+            yield from _slices(ctx, left)
+            yield from _slices(ctx, right)
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
+            yield from _slices(ctx, operand)
+        case ast.Subscript() if _is_line(ctx, term):
+            yield _slice(ctx, term)
+        case ast.Subscript() if _is_element(ctx, term):
+            return
+        case _:
+            yield None
+
+
+def _slice(ctx: Context, node: ast.Subscript) -> _Slice | None:
+    """Of one that is inside of the array, where Python neither counts from its end nor cuts it."""
+    part = part_of(ctx, ctx.evaluate(node.value))
+    assert part is not None
+    place = next(n for n, p in enumerate(_parts(node)) if isinstance(p, ast.Slice))
+    along, extent = _parts(node)[place], part[1].shape[place]
+    assert isinstance(along, ast.Slice)
+    low = _end(ctx, along.lower, 0)
+    high = _end(ctx, along.upper, extent)
+    if low is None or high is None:
+        return None
+    ranges = ctx.names.ranges()
+    ends = [e.interval(ranges) for e in (low, high)]
+    if min(e[0] for e in ends) < 0 or max(e[1] for e in ends) > extent:
+        return None
+    return _Slice(node, place, low, high)
+
+
+def _end(ctx: Context, node: ast.expr | None, default: int) -> Affine | None:
+    if node is None:
+        return Affine.of(default)
+    found: Value = value(ctx, node)
+    return values.as_affine(found)
+
+
+class _Made:
+    """Makes the sum over the range of the first slice."""
+
+    def __init__(self, ctx: Context, node: ast.expr, first: _Slice, slices: list[_Slice]) -> None:
+        self._ctx = ctx
+        self._node = node
+        self._first = first
+        self._slices = {id(s.node): s for s in slices}
+        self._var = ctx.names.unique_loop("at", ctx.names.loops())
+
+    def total(self, terms: list[ast.expr]) -> ast.expr:
+        """``sum(a * b for k in range(low, high))``."""
+        term = self._element(terms[0])
+        for factor in terms[1:]:
+            term = self._at(ast.BinOp(term, ast.Mult(), self._element(factor)))
+        ends = [self._given(self._first.low), self._given(self._first.high)]
+        over = self._at(ast.Call(self._given(range), ends, []))
+        target = self._at(ast.Name(self._var, ast.Store()))
+        each = self._at(ast.GeneratorExp(term, [ast.comprehension(target, over, [], 0)]))
+        return self._at(ast.Call(self._given(builtins.sum), [each], []))
+
+    def _element(self, of: ast.expr) -> ast.expr:
+        """The expression at one place of the range."""
+        found = self._slices.get(id(of))
+        if found is not None:
+            offset = self._given(found.low - self._first.low)
+            at = self._at(ast.BinOp(self._at(ast.Name(self._var, ast.Load())), ast.Add(), offset))
+            parts = [at if n == found.place else p for n, p in enumerate(_parts(found.node))]
+            key = parts[0] if len(parts) == 1 else self._at(ast.Tuple(parts, ast.Load()))
+            return self._at(ast.Subscript(found.node.value, key, ast.Load()))
+        match of:
+            case ast.BinOp(left=left, op=op, right=right):
+                return self._at(ast.BinOp(self._element(left), op, self._element(right)))
+            case ast.UnaryOp(op=op, operand=operand):
+                return self._at(ast.UnaryOp(op, self._element(operand)))
+            case _:
+                return of
+
+    def _given(self, found: object) -> ast.expr:
+        made = self._at(ast.Name("given", ast.Load()))
+        self._ctx.given[made] = found
+        return made
+
+    def _at(self, node: ast.expr) -> ast.expr:
+        return ast.copy_location(node, self._node)
