@@ -17,7 +17,7 @@ from dsl.frontend.context import Context
 from dsl.frontend.operands import value
 
 _INTEGER = IntType(32)
-MAX_BITS = 128
+MAX_BITS = 512
 _OF_NUMPY = ("floor", "ceil", "trunc", "rint", "round", "around")
 _CONSTANT: dict[str, Callable[[float], int]] = {
     "floor": math.floor,
@@ -48,6 +48,19 @@ def number_call(ctx: Context, node: ast.Call) -> Value | None:
     return None
 
 
+def is_of_bits(node: ast.expr) -> bool:
+    """Whether it is ``x.bit_count()``, ``x.bit_length()`` or ``bin(x).count("1")``: a number, whatever ``x`` is."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="bit_count" | "bit_length"), args=[]):
+            return True
+        case ast.Call(
+            func=ast.Attribute(value=ast.Call(func=ast.Name(id="bin")), attr="count"),
+            args=[ast.Constant(value="1")],
+        ):
+            return True
+    return False
+
+
 def _function(ctx: Context, node: ast.Name | ast.Attribute) -> object:
     """What is called, where that is a name from outside; None of a method."""
     if isinstance(node, ast.Name):
@@ -68,8 +81,13 @@ def _bits(ctx: Context, of: ast.expr, node: ast.Call, *, is_length: bool) -> Val
     if not isinstance(found, Expr):
         return None
     dtype = typing.settled(found, span).dtype
-    if not isinstance(dtype, IntType) or dtype.width > MAX_BITS:
+    if not isinstance(dtype, IntType):
         return None
+    if dtype.width > MAX_BITS:
+        message = f"bits are counted of at most {MAX_BITS} bits, and this is a {dtype}"
+        raise ctx.error(
+            "W108", message, node, f"convert parts: u{MAX_BITS}(x) and u{MAX_BITS}(x >> {MAX_BITS})"
+        )
     size = values.unary(UnaryOp.ABS, found, span) if dtype.signed else found
     terms: list[Value] = []
     for n in range(dtype.width):

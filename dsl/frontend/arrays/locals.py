@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from dsl.errors.errors import Span
@@ -30,6 +30,7 @@ from dsl.frontend.arrays.slices import view_of
 from dsl.frontend.arrays.views import check_view
 from dsl.frontend.context import Ahead, Context
 from dsl.frontend.declare import check_name
+from dsl.frontend.number_calls import is_of_bits
 from dsl.frontend.operands import value
 from dsl.kernels.kernel import Kernel
 from dsl.programs.inline import View
@@ -47,6 +48,10 @@ def array_assignment(ctx: Context, node: ast.stmt) -> tuple[ast.stmt, ...] | Non
     match node:
         case ast.Assign(targets=[ast.Name() as target], value=source):
             pass
+        case ast.Assign(targets=[ast.Tuple(elts=goals)], value=ast.Tuple(elts=parts)) if len(
+            goals
+        ) == len(parts):
+            return _apart(ctx, node, goals, parts)
         case _:
             return None
     found = ctx.names.find(target.id)
@@ -59,6 +64,23 @@ def array_assignment(ctx: Context, node: ast.stmt) -> tuple[ast.stmt, ...] | Non
     if found is not None:
         _check_again(ctx, target, found, made)
     return _Assigned(ctx, node, target, made).statements(found)
+
+
+def _apart(
+    ctx: Context, node: ast.stmt, goals: Sequence[ast.expr], parts: Sequence[ast.expr]
+) -> tuple[ast.stmt, ...] | None:
+    """``a, b = x.copy(), x + y`` as one assignment after the other, where no value reads a target."""
+    names = {g.id for g in goals if isinstance(g, ast.Name)}
+    read = {n.id for p in parts for n in ast.walk(p) if isinstance(n, ast.Name)}
+    if len(names) != len(goals) or names & read:
+        return None
+    makers = (ast.Call, ast.BinOp, ast.List, ast.ListComp)
+    if not any(isinstance(p, makers) and _Reader(ctx, node).made(p) is not None for p in parts):
+        return None
+    return tuple(
+        ast.copy_location(ast.Assign([goal], part), node)
+        for goal, part in zip(goals, parts, strict=True)
+    )
 
 
 def _check_again(ctx: Context, target: ast.Name, found: object, made: Made) -> None:
@@ -88,6 +110,8 @@ class _Reader:
 
     def made(self, source: ast.expr) -> Made | None:
         """The array that the expression makes; None where it makes none."""
+        if is_of_bits(source):
+            return None
         match source:
             case ast.Call():
                 found = filled(self._ctx, source) or self._array_of(source)

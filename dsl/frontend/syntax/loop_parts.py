@@ -41,6 +41,24 @@ def update_of(statement: ast.stmt) -> tuple[str, ast.operator, int] | None:
             value=ast.BinOp(left=ast.Name(id=left), op=op, right=ast.Constant(value=int() as by)),
         ) if left == name:
             return name, op, by
+        case ast.AugAssign(target=ast.Name(id=name), op=ast.Add(), value=ast.Name(id=by)) if (
+            by == name
+        ):
+            return name, ast.Mult(), 2  # m += m
+        case ast.Assign(
+            targets=[ast.Name(id=name)],
+            value=ast.BinOp(left=ast.Name(id=a), op=ast.Add(), right=ast.Name(id=b)),
+        ) if a == b == name:
+            return name, ast.Mult(), 2
+        case ast.Assign(
+            targets=[ast.Name(id=name)],
+            value=ast.BinOp(
+                left=ast.Constant(value=int() as by),
+                op=ast.Add() | ast.Mult() as op,
+                right=ast.Name(id=right),
+            ),
+        ) if right == name:
+            return name, op, by  # m = 2 * m
         case _:
             return None
 
