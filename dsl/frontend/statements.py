@@ -141,13 +141,13 @@ def _for(ctx: Context, node: ast.For) -> tuple[Node, ...]:
     if isinstance(node.iter, Geometric):
         values = counted(ctx, node, node.iter)
         return _copies(ctx, node, values) if isinstance(values, Copies) else body(ctx, values)
-    made = plain_loop(ctx, node) or written_out(ctx, node)
+    plain = plain_loop(ctx, node)
+    if plain is None and (bounded := data_bounded(ctx, node)) is not None:
+        return bounded
+    made = plain or written_out(ctx, node)
     if isinstance(made, Copies):
         return _copies(ctx, node, made)
     given, node = node, made or node
-    bounded = data_bounded(ctx, node)
-    if bounded is not None:
-        return bounded
     jumps = [*jumps_in(node.body)]
     breaks = next((j for j in jumps if isinstance(j, ast.Break)), None)
     done = "" if breaks is None else _flag(ctx, given, breaks)

@@ -17,6 +17,20 @@ from polyhedral.legality.stored_ranges import StoredRanges
 from tests.support.amount import programs
 from weft import i32, u1, u8
 
+STEPS = (
+    "n += 1",
+    "n += 2",
+    "n -= 1",
+    "n = n + 1 if x[3] & 1 else 0",
+    "n = 1",
+    "n = max(n - 1, 0)",
+    "n = min(n + (x[n & 7] & 3), 6)",
+    "m = n",
+    "m += 1 if f else 0",
+    "n += 0 if f else 1",
+    "f = n > 2",
+    "f = m != 2 and x[m & 15] > 40",
+)
 PROBE = "y[n + 64] ^= 1"
 ROUNDS = 12
 
@@ -31,7 +45,7 @@ class _Writer:
 
     def text(self) -> str:
         body = "\n".join(self._block(1, 3))
-        return f"@weft.kernel\ndef k(x: u8[64], y: u8[128]):\n    n: i32 = {self._rng.randint(0, 3)}\n{body}\n"
+        return f"@weft.kernel\ndef k(x: u8[64], y: u8[128]):\n    n: i32 = {self._rng.randint(0, 3)}\n    m: i32 = 1\n    f: u1 = 0\n{body}\n"
 
     def _block(self, depth: int, count: int) -> list[str]:
         rng, pad = self._rng, "    " * depth
@@ -47,10 +61,7 @@ class _Writer:
                 lines.append(f"{pad}if {self._condition()}:")
                 lines += self._block(depth + 1, 1) if depth < 4 else [f"{pad}    n += 1"]
             elif kind < 8:
-                step = rng.choice(
-                    ("n += 1", "n += 2", "n -= 1", "n = n + 1 if x[3] & 1 else 0", "n = 1")
-                )
-                lines.append(f"{pad}{step}")
+                lines.append(f"{pad}{rng.choice(STEPS)}")
             else:
                 lines.append(f"{pad}{PROBE}")
                 self.probes += 1
@@ -58,7 +69,17 @@ class _Writer:
 
     def _condition(self) -> str:
         return self._rng.choice(
-            ("x[n & 31] & 1", "n > 0", "n < 2", "x[5] > 100", "n > 1 and x[n & 7] & 1")
+            (
+                "x[n & 31] & 1",
+                "n > 0",
+                "n < 2",
+                "x[5] > 100",
+                "n > 1 and x[n & 7] & 1",
+                "f",
+                "not f and n != 4",
+                "m == 3 or (n < 5 and x[m & 7] & 1)",
+                "n > m",
+            )
         )
 
 
@@ -162,3 +183,64 @@ def test_a_counter_that_goes_too_far_is_refused() -> None:
     with pytest.raises(LanguageError, match="which may be 0 to 16") as error:
         _ = weft.compile(one_too_far).hls_cpp
     assert error.value.code == "W164"
+
+
+STEPS_OF_ADPCM = [7, 8, 9, 10, 11, 12, 13, 14, 16]
+CHANGES = [-1, -1, 2, 4]
+
+
+@weft.kernel
+def clamped(code: u8[16], y: i32[16]):
+    index = 0
+    for i in range(16):
+        y[i] = STEPS_OF_ADPCM[index]
+        index += CHANGES[code[i] & 3]
+        if index < 0:
+            index = 0
+        elif index > 8:
+            index = 8
+
+
+@weft.kernel
+def traced(way: u8[9, 9], y: u8[18]):
+    a = 8
+    b = 8
+    for t in range(18):
+        if a > 0 or b > 0:
+            y[t] = way[a, b]
+            if way[a, b] & 1:
+                a = max(a - 1, 0)
+            else:
+                b = max(b - 1, 0)
+
+
+@weft.kernel
+def tokens(x: u8[24], y: u8[24], n: i32[1]):
+    at = 0
+    out = 0
+    for _ in range(20):
+        if at >= 20:
+            break
+        y[out] = x[at] + x[at + 3]
+        if x[at] > 9:
+            at += x[at] & 3
+        else:
+            at += 1
+        out += 1
+    n[0] = out
+
+
+@weft.kernel
+def taken(x: u8[16], y: u8[8]):
+    j = 0
+    for i in range(16):
+        if j == 8 or x[i] > y[j]:
+            y[0] += x[i]
+        else:
+            y[j] = x[j + 8]
+            j += 1
+
+
+@pytest.mark.parametrize("kernel", [clamped, traced, tokens, taken], ids=lambda k: k.name)
+def test_branches_keep_subscripts_inside(kernel) -> None:
+    assert verify(kernel.program, Schedule(), cxx=False).ok

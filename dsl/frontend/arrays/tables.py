@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from dsl.expressions import values
 from dsl.expressions.affine import Affine
-from dsl.expressions.expr import CompareOp, Expr
+from dsl.expressions.expr import CompareOp, Expr, loads
 from dsl.expressions.types import IndexType, IntType
 from dsl.expressions.value_range import type_range, value_range
 from dsl.expressions.values import Value, plain
@@ -25,7 +25,7 @@ from dsl.frontend.capture import is_number
 from dsl.frontend.context import Context
 from dsl.frontend.operands import value
 from dsl.programs.inline import View
-from dsl.programs.program import Array
+from dsl.programs.program import Array, Storage
 
 MAX_ENTRIES = 64
 """A choice among as many takes one LUT of six inputs for each bit of an entry, as a memory of them does."""
@@ -46,11 +46,23 @@ def looked_up(ctx: Context, table: object, chain: Sequence[ast.Subscript]) -> Va
     keys = [value(ctx, n) for n in nodes]
     if all(is_number(k) for k in keys):
         return None
-    if _size(table) > MAX_ENTRIES:
+    if _size(table) > MAX_ENTRIES or any(_is_followed(ctx, k) for k in keys):
         from dsl.frontend.arrays.roms import rom_entry  # needs NumPy, which other kernels do not
 
         return rom_entry(ctx, table, keys, chain[-1])
     return _Table(ctx, chain[-1], nodes).entry(table, keys, 0)
+
+
+def _is_followed(ctx: Context, key: Value) -> bool:
+    """Whether a subscript is a local whose type says too little: what it is given is looked at when all is read."""
+    if not isinstance(key, Expr) or not isinstance(key.dtype, IntType):
+        return False
+    local = [
+        isinstance(a := ctx.names.array(access.array), Array) and a.storage is Storage.LOCAL
+        for access in loads(key)
+    ]
+    low, high = value_range(key, ctx.names.ranges(), lambda _, dtype: type_range(dtype))
+    return bool(local) and all(local) and (low < 0 or high >= MAX_ENTRIES)
 
 
 def _size(table: object) -> int:
