@@ -34,7 +34,7 @@ from dsl.expressions.expr import (
     walk,
 )
 from dsl.expressions.numeric import frac_of, signed_of, width_of
-from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType
+from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType, boolean
 from dsl.expressions.updates import updated
 
 
@@ -104,7 +104,7 @@ def harmless(expr: Expr, cond: Expr, holds: bool, about: Expr | None = None) -> 
         case Gather(access, data, dtype):
             subscripts = (
                 instead(d, Const(0, IntType(32) if isinstance(d.dtype, IndexType) else d.dtype))
-                if _compares(told, d) and not _is_kept(d, told, holds)
+                if (_compares(told, d) and not _is_kept(d, told, holds)) or _is_by_flag(d)
                 else d
                 for d in map(inside, data)
             )
@@ -165,6 +165,16 @@ def _is_kept(x: Expr, cond: Expr, holds: bool) -> bool:
         return False
     told = (p for p in parts_of(cond if holds else opposite(cond)) if _compares(p, x.then))
     return all(p in parts_of(x.cond) or _is_either(p) for p in told)
+
+
+def _is_by_flag(x: Expr) -> bool:
+    """Whether a subscript is 0 where a condition that is kept in a scalar does not hold.
+
+    What it is made of may have changed since, where the conditions around hold as well: ``if c: if n > 0: n -= 1; t[n]``.
+    """
+    if not isinstance(x, Select) or not isinstance(x.orelse, Const) or x.orelse.value != 0:
+        return False
+    return any(isinstance(p, Load) and p.dtype == boolean for p in walk(x.cond))
 
 
 def _is_either(cond: Expr) -> bool:

@@ -39,7 +39,7 @@ Fact = tuple[Expr, bool]
 Stored = Callable[[Access, DType], Range]
 """The range of what an access may read, of integer type."""
 
-_OPPOSITE = {
+OPPOSITE = {
     CompareOp.LT: CompareOp.GE,
     CompareOp.LE: CompareOp.GT,
     CompareOp.GT: CompareOp.LE,
@@ -47,6 +47,7 @@ _OPPOSITE = {
     CompareOp.EQ: CompareOp.NE,
     CompareOp.NE: CompareOp.EQ,
 }
+"""The comparison that holds where one does not."""
 _MIRRORED = {
     CompareOp.LT: CompareOp.GT,
     CompareOp.LE: CompareOp.GE,
@@ -217,7 +218,7 @@ class _Ranges:
 
     def _compared(self, held: Range, cond: Compare, holds: bool, value: Expr) -> Range:
         low, high = held
-        op = cond.op if holds else _OPPOSITE[cond.op]
+        op = cond.op if holds else OPPOSITE[cond.op]
         for mine, other, way in ((cond.lhs, cond.rhs, op), (cond.rhs, cond.lhs, _MIRRORED[op])):
             if _bare(mine) != value or not isinstance(other.dtype, IntType | IndexType):
                 continue
@@ -241,7 +242,7 @@ class _Ranges:
             case Unary(UnaryOp.NOT, operand):
                 yield from self._told(operand, not holds)
             case Compare(op, lhs, rhs) if _is_integer(lhs) and _is_integer(rhs):
-                op = op if holds else _OPPOSITE[op]
+                op = op if holds else OPPOSITE[op]
                 yield _bare(lhs), op, self.of(rhs)
                 yield _bare(rhs), _MIRRORED[op], self.of(lhs)
             case Load() if cond.dtype == boolean:

@@ -25,6 +25,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
+from dsl.errors.errors import LanguageError
 from dsl.expressions import values
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, Binary, BinaryOp, Cast, Const, Expr, loads
@@ -60,7 +61,10 @@ def data_bounded(ctx: Context, loop: ast.For) -> tuple[Node, ...] | None:
         return None
     if ctx.evaluate(loop.iter.func) is not range or not _may_be_data(loop.iter):
         return None
-    bounds = _bounds(ctx, loop.iter)
+    try:
+        bounds = _bounds(ctx, loop.iter)
+    except LanguageError:
+        return None  # who reads the header of an affine loop says what is wrong with it
     if bounds is None:
         return None
     return _Bounded(ctx, loop, loop.target.id, bounds).nodes()

@@ -28,7 +28,7 @@ from dsl.frontend.calls import call
 from dsl.frontend.capture import MISSING, describe, is_number
 from dsl.frontend.context import Context
 from dsl.frontend.functions import nested
-from dsl.frontend.guarded_reads import chosen_ahead, reads_outside
+from dsl.frontend.guarded_reads import chosen_ahead, guards_reads
 from dsl.frontend.operands import as_value, bounded, float_of_arguments, value
 from dsl.frontend.scope import LoopName
 from dsl.frontend.syntax.loop_parts import Most
@@ -343,7 +343,6 @@ def _select(ctx: Context, node: ast.IfExp) -> object:
         return ctx.evaluate(node.body if cond else node.orelse)
     then, orelse = (as_value(ctx, n, ctx.evaluate_maybe(n)) for n in (node.body, node.orelse))
     found = values.select(cond, then, orelse, ctx.span(node))
-    parts = (values.operand(v) for v in (cond, then, orelse))
-    if any(reads_outside(ctx, p) for p in parts if isinstance(p, Expr)):
+    if guards_reads(ctx, cond, then, orelse):
         return chosen_ahead(ctx, node, found) or found
     return found

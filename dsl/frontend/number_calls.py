@@ -48,19 +48,6 @@ def number_call(ctx: Context, node: ast.Call) -> Value | None:
     return None
 
 
-def is_of_bits(node: ast.expr) -> bool:
-    """Whether it is ``x.bit_count()``, ``x.bit_length()`` or ``bin(x).count("1")``: a number, whatever ``x`` is."""
-    match node:
-        case ast.Call(func=ast.Attribute(attr="bit_count" | "bit_length"), args=[]):
-            return True
-        case ast.Call(
-            func=ast.Attribute(value=ast.Call(func=ast.Name(id="bin")), attr="count"),
-            args=[ast.Constant(value="1")],
-        ):
-            return True
-    return False
-
-
 def _function(ctx: Context, node: ast.Name | ast.Attribute) -> object:
     """What is called, where that is a name from outside; None of a method."""
     if isinstance(node, ast.Name):

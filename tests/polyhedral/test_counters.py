@@ -241,6 +241,28 @@ def taken(x: u8[16], y: u8[8]):
             j += 1
 
 
-@pytest.mark.parametrize("kernel", [clamped, traced, tokens, taken], ids=lambda k: k.name)
+@weft.kernel
+def calculator(x: u8[16], y: i32[16]):
+    held: i32[8] = 0
+    top = 0
+    for i in range(16):
+        match x[i] & 3:
+            case 0:
+                if top < 8:
+                    held[top] = x[i]
+                    top += 1
+            case 1:
+                if top > 1:
+                    top -= 1
+                    held[top - 1] += held[top]
+            case _:
+                if top > 0:
+                    top -= 1
+                    y[i] = held[top]
+
+
+@pytest.mark.parametrize(
+    "kernel", [clamped, traced, tokens, taken, calculator], ids=lambda k: k.name
+)
 def test_branches_keep_subscripts_inside(kernel) -> None:
     assert verify(kernel.program, Schedule(), cxx=False).ok

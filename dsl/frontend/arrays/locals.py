@@ -30,8 +30,8 @@ from dsl.frontend.arrays.slices import view_of
 from dsl.frontend.arrays.views import check_view
 from dsl.frontend.context import Ahead, Context
 from dsl.frontend.declare import check_name
-from dsl.frontend.number_calls import is_of_bits
 from dsl.frontend.operands import value
+from dsl.frontend.syntax.bit_counts import is_of_bits
 from dsl.kernels.kernel import Kernel
 from dsl.programs.inline import View
 from dsl.programs.program import Array, Storage
