@@ -55,9 +55,10 @@ def uneven_total(ctx: Context, node: ast.expr) -> ast.expr | None:
 def is_uneven_total(ctx: Context, node: ast.AST) -> bool:
     """Whether such an expression sums slices of arrays of the kernel, each along one dimension."""
     terms = _terms(ctx, node) if isinstance(node, ast.expr) else None
-    return terms is not None and all(
-        _is_line(ctx, n) for term in terms for n in ast.walk(term) if _has_slice(n)
-    )
+    parts = [n for term in terms or () for n in ast.walk(term)]
+    slices = [n for n in parts if _has_slice(n)]
+    generates = any(isinstance(n, ast.comprehension) for n in parts)
+    return bool(slices) and not generates and all(_is_line(ctx, n) for n in slices)
 
 
 def _terms(ctx: Context, node: ast.expr) -> list[ast.expr] | None:
