@@ -39,6 +39,9 @@ Fact = tuple[Expr, bool]
 Stored = Callable[[Access, DType], Range]
 """The range of what an access may read, of integer type."""
 
+MOST_CASES = 16
+"""A condition of more cases is one: each clause of a long conjunction would double them."""
+
 OPPOSITE = {
     CompareOp.LT: CompareOp.GE,
     CompareOp.LE: CompareOp.GT,
@@ -98,10 +101,12 @@ def cases(cond: Expr, holds: bool) -> list[tuple[Fact, ...]]:
         case Unary(UnaryOp.NOT, x):
             return cases(x, not holds)
         case Binary(BinaryOp.AND | BinaryOp.OR as op, a, b) if cond.dtype == boolean:
-            if (op is BinaryOp.AND) is holds:
-                return [(*one, *other) for one in cases(a, holds) for other in cases(b, holds)]
-            against = [(*one, *other) for one in cases(a, not holds) for other in cases(b, holds)]
-            return [*cases(a, holds), *against]
+            is_both = (op is BinaryOp.AND) is holds
+            first, second = cases(a, holds if is_both else not holds), cases(b, holds)
+            if len(first) * len(second) > MOST_CASES:
+                return [((cond, holds),)]
+            both = [(*one, *other) for one in first for other in second]
+            return both if is_both else [*cases(a, holds), *both]
         case _:
             return [((cond, holds),)]
 

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import random
+from functools import reduce
 
 import pytest
 
 import weft
 from backends.verify import verify
 from dsl.errors.errors import LanguageError
-from dsl.expressions.expr import loads
-from dsl.expressions.types import IntType
+from dsl.expressions.expr import (
+    Access,
+    Binary,
+    BinaryOp,
+    Compare,
+    CompareOp,
+    Const,
+    Expr,
+    Load,
+    loads,
+)
+from dsl.expressions.types import IntType, boolean
+from dsl.expressions.value_range import MOST_CASES, cases
 from dsl.kernels.loader import load
 from dsl.schedules.schedule import Schedule
 from polyhedral.legality.stored_ranges import StoredRanges
@@ -266,3 +278,15 @@ def calculator(x: u8[16], y: i32[16]):
 )
 def test_branches_keep_subscripts_inside(kernel) -> None:
     assert verify(kernel.program, Schedule(), cxx=False).ok
+
+
+def test_the_cases_of_a_long_condition_are_not_all_told_apart() -> None:
+    n = Load(Access("n", ()), IntType(32))
+    clauses: list[Expr] = [
+        Binary(BinaryOp.OR, one, Load(Access("f", ()), boolean), boolean)
+        for k in range(40)
+        if (one := Compare(CompareOp.LT, n, Const(k, IntType(32)), boolean))
+    ]
+    whole = reduce(lambda a, b: Binary(BinaryOp.AND, a, b, boolean), clauses)
+    assert len(cases(whole, True)) <= MOST_CASES
+    assert len(cases(clauses[0], True)) == 2
