@@ -7,7 +7,7 @@ zero coefficients), so equality is structural.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import gcd
 from typing import Literal, TypeVar
@@ -125,7 +125,7 @@ class Affine:
         for _, c in rest:
             common = gcd(common, c)
         inner = Affine(tuple((a, c // common) for a, c in rest), const // common)
-        atom = FloorDiv(inner, divisor // common)
+        atom = _quotient(inner, divisor // common)
         whole[atom] = whole.get(atom, 0) + 1
         return Affine.collected(whole, carry)
 
@@ -200,6 +200,8 @@ class Affine:
     def interval(self, ranges: Mapping[str, tuple[int, int]]) -> tuple[int, int]:
         """A range that holds every value, both ends included; exact if each variable occurs once.
 
+        Remainders are known as what they are: of ``a - 8 * (a // 8)`` it is at most 0 to 7.
+
         Args:
             ranges: That of every variable, both ends included.
         """
@@ -213,7 +215,28 @@ class Affine:
                     ends = (inner[0] // denominator, inner[1] // denominator)
             low += c * ends[0 if c > 0 else 1]
             high += c * ends[1 if c > 0 else 0]
+        for factor, of, divisor in self._remainders():
+            (first, last), rest = of.interval(ranges), self - (of % divisor) * factor
+            whole = first // divisor == last // divisor
+            ends = (first % divisor, last % divisor) if whole else (0, divisor - 1)
+            others = rest.interval(ranges)
+            low = max(low, others[0] + factor * ends[0 if factor > 0 else 1])
+            high = min(high, others[1] + factor * ends[1 if factor > 0 else 0])
         return low, high
+
+    def _remainders(self) -> Iterator[tuple[int, Affine, int]]:
+        """Each factor, number and divisor of which ``factor * (number % divisor)`` is part of the sum."""
+        coefficients = dict(self.terms)
+        for atom, c in self.terms:
+            if isinstance(atom, str):
+                continue
+            for of, divisor in _divided(atom, coefficients):
+                if c % divisor:
+                    continue
+                factor = -c // divisor
+                parts = ((coefficients.get(other, 0), factor * more) for other, more in of.terms)
+                if all(have * take > 0 and abs(have) >= abs(take) for have, take in parts):
+                    yield factor, of, divisor
 
     def render(self, atom_text: Callable[[Atom], str]) -> str:
         """Text with each atom printed by ``atom_text`` (see ``__str__``)."""
@@ -233,6 +256,24 @@ class Affine:
 
     def __str__(self) -> str:
         return self.render(lambda atom: atom if isinstance(atom, str) else f"({atom})")
+
+
+def _divided(atom: FloorDiv, known: Collection[Atom]) -> Iterator[tuple[Affine, int]]:
+    """What a quotient divides, and by how much; ``x // 32`` also divides ``x // 4``, where that is known, by 8."""
+    yield atom.numerator, atom.denominator
+    for other in known:
+        if isinstance(other, FloorDiv) and other.numerator == atom.numerator:
+            by, left = divmod(atom.denominator, other.denominator)
+            if by > 1 and not left:
+                yield Affine(((other, 1),)), by
+
+
+def _quotient(of: Affine, divisor: int) -> FloorDiv:
+    """A quotient; of a quotient (``(x // 4 + 1) // 8``) it is one of what that divides (``(x + 4) // 32``)."""
+    match of.terms:
+        case ((FloorDiv(numerator, denominator), 1),):
+            return _quotient(numerator + of.const * denominator, divisor * denominator)
+    return FloorDiv(of, divisor)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import assert_never
 
+from dsl.expressions.affine import Affine
 from dsl.expressions.expr import (
     Access,
     Binary,
@@ -93,6 +94,11 @@ def ranges_where(
             return None
         plain = plain.under(cond, holds)
     return [plain.of(expr) for expr in of]
+
+
+def loops_where(cond: Expr, holds: bool, loops: Mapping[str, Range]) -> Mapping[str, Range]:
+    """What a condition, or its contrary, leaves of the ranges of loop variables."""
+    return _Ranges(loops, lambda _, dtype: type_range(dtype)).under(cond, holds).loops
 
 
 def cases(cond: Expr, holds: bool) -> list[tuple[Fact, ...]]:
@@ -236,7 +242,13 @@ class _Ranges:
     def under(self, cond: Expr, holds: bool) -> _Ranges:
         """Those where a condition holds, or does not."""
         told = tuple(self._told(cond, holds))
-        return _Ranges(self.loops, self.stored, (*self.told, *told)) if told else self
+        if not told:
+            return self
+        loops = dict(self.loops)
+        for value, op, (least, most) in told:
+            if isinstance(value, Index):
+                _narrow(loops, value.affine, op, least, most)
+        return _Ranges(loops, self.stored, (*self.told, *told))
 
     def _told(self, cond: Expr, holds: bool) -> Iterator[tuple[Expr, CompareOp, Range]]:
         match cond:
@@ -298,6 +310,22 @@ class _Ranges:
                 return min(ends), max(ends)
             case _:
                 return type_range(dtype)
+
+
+def _narrow(loops: dict[str, Range], of: Affine, op: CompareOp, least: int, most: int) -> None:
+    """Leave of the loop variables' ranges where an expression of them compares so with one of ``least`` to ``most``."""
+    low, high = of.interval(loops)
+    low, high = _clip((low, high), op, least, most)
+    for name, c in of.terms:
+        if not isinstance(name, str):
+            continue
+        rest = (of - Affine.of(name) * c).interval(loops)
+        ends = [-(-(low - rest[1]) // c), (high - rest[0]) // c]
+        if c < 0:
+            ends = [-(-(high - rest[0]) // c), (low - rest[1]) // c]
+        first, last = max(loops[name][0], ends[0]), min(loops[name][1], ends[1])
+        if first <= last:  # else this is never computed
+            loops[name] = first, last
 
 
 def _fitted(found: Range, dtype: DType) -> Range:

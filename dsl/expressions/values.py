@@ -8,12 +8,14 @@ that list as it can, so ``A[2 * i + 1]`` and ``B[i] = 2 * i + 1`` are written th
 from __future__ import annotations
 
 import numbers
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Literal
 
 from dsl.errors.errors import LanguageError, Span
 from dsl.expressions import typing
 from dsl.expressions.affine import Affine, Cond, Constraint, Or, negate
+from dsl.expressions.bits import bitwise
 from dsl.expressions.expr import BinaryOp, CompareOp, Expr, Index, UnaryOp
 from dsl.expressions.guarded import harmless
 from dsl.expressions.nesting import admit_value
@@ -27,6 +29,9 @@ MAX_COEFFICIENT = 2**62
 
 MAX_BITS = 8192
 """Bits of the largest integer constant."""
+
+NOTHING: Mapping[str, tuple[int, int]] = {}
+"""No range of a loop variable is known."""
 
 MAX_SHIFT = 30
 """Shifts of loop variables by constants up to this are affine: an index is an ``i32``."""
@@ -72,12 +77,20 @@ def short(affine: Affine) -> str:
     return text if len(text) < 80 else f"{text[:77]}..."
 
 
-def binary(op: BinaryOp, a: Value, b: Value, span: Span | None = None) -> Value:
-    """``a op b``; affine where the operator and the operands allow it."""
+def binary(
+    op: BinaryOp,
+    a: Value,
+    b: Value,
+    span: Span | None = None,
+    ranges: Mapping[str, tuple[int, int]] = NOTHING,
+) -> Value:
+    """``a op b``; affine where the operator, the operands and the ranges of loop variables allow it."""
     if isinstance(a, Affine) or isinstance(b, Affine):
         left, right = as_affine(a), as_affine(b)
         if left is not None and right is not None:
             result = affine_binary(op, left, right)
+            if result is None:
+                result = bitwise(op, left, right, ranges)
             if result is not None:
                 return simplified(result, span)
     return typing.binary(op, operand(a), operand(b), span)
@@ -121,9 +134,9 @@ def affine_binary(op: BinaryOp, a: Affine, b: Affine) -> Affine | None:
 
 
 def unary(op: UnaryOp, a: Value, span: Span | None = None) -> Value:
-    """``op a``; the negative of an affine expression is affine."""
-    if isinstance(a, Affine) and op is UnaryOp.NEG:
-        return simplified(-a, span)
+    """``op a``; the negative of an affine expression is affine, and so is its complement."""
+    if isinstance(a, Affine) and op in (UnaryOp.NEG, UnaryOp.INVERT):
+        return simplified(-a if op is UnaryOp.NEG else -a - 1, span)
     return typing.unary(op, operand(a), span)
 
 

@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from dsl.errors.errors import LanguageError, Span
+from dsl.expressions.expr import Select
 from dsl.expressions.types import DType
+from dsl.expressions.values import Value
 from dsl.frontend.capture import Environment
 from dsl.frontend.inferred import Inferred
 from dsl.frontend.scope import Names
@@ -43,12 +45,14 @@ class Ahead:
         nodes: The statements.
         known: What expressions stand for that are computed by them.
         conditional: Number of operands around that Python evaluates on a condition only.
+        under: The conditions of the choices around, outermost first, and whether they hold.
         whole: The value of the statement, where nothing else of it is evaluated before.
     """
 
     nodes: list[Node] = field(default_factory=list)
     known: dict[ast.expr, object] = field(default_factory=dict)
     conditional: int = 0
+    under: list[tuple[ast.expr, bool]] = field(default_factory=list)
     whole: ast.expr | None = None
 
 
@@ -61,7 +65,8 @@ class Context:
     (see `dsl.frontend.evaluate`), ``reader`` gives the nodes of a statement. ``flags`` are the names of the scalars that tell of a ``break``,
     of loops that are not read yet. ``given`` is what expressions stand for that the front end made,
     ``converted`` the types that elements of tables are converted to. ``expanding`` are the functions whose expressions are
-    being read, ``helper`` makes kernels of others (see `dsl.frontend.functions`), ``expand`` says what their calls are of arrays, ``rewritten`` are
+    being read, ``helper`` makes kernels of others (see `dsl.frontend.functions`), ``expand`` says what their calls are of arrays, ``guard`` what a choice is that
+    must not read both of its sides (see `dsl.frontend.guarded_reads`), ``rewritten`` are
     calls of NumPy by those of functions in the language, ``expansions`` is how many were put in place, ``copies`` of how many bodies that are
     written out this one is one, ``plain_functions`` are nested ones whose text is prepared, ``held`` the ranges of
     locals that count loops over data. ``inferred`` are the types
@@ -84,6 +89,7 @@ class Context:
     expanding: list[ast.AST] = field(default_factory=list)
     helper: Callable[..., Kernel] | None = None
     expand: Callable[[Context, object, ast.Call], ast.expr | None] | None = None
+    guard: Callable[[Context, ast.expr, ast.IfExp, Select], Value] | None = None
     rewritten: dict[ast.expr, ast.Call] = field(default_factory=dict)
     expansions: int = 0
     copies: int = 1

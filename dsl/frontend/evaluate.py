@@ -15,7 +15,7 @@ from typing import Any
 from dsl.errors.errors import did_you_mean
 from dsl.expressions import typing, values
 from dsl.expressions.affine import Affine
-from dsl.expressions.expr import Access, BinaryOp, CompareOp, Expr, Load, UnaryOp
+from dsl.expressions.expr import Access, BinaryOp, CompareOp, Expr, Load, Select, UnaryOp
 from dsl.expressions.result_types import require_truth
 from dsl.expressions.types import IndexType, IntType, boolean
 from dsl.expressions.values import Value
@@ -28,7 +28,6 @@ from dsl.frontend.calls import call
 from dsl.frontend.capture import MISSING, describe, is_number
 from dsl.frontend.context import Context
 from dsl.frontend.functions import nested
-from dsl.frontend.guarded_reads import chosen_ahead, guards_reads
 from dsl.frontend.operands import as_value, bounded, float_of_arguments, value
 from dsl.frontend.scope import LoopName
 from dsl.frontend.syntax.loop_parts import Most
@@ -134,7 +133,7 @@ def binary(ctx: Context, op: ast.operator, a: Value, b: Value, node: ast.expr | 
         return values.shift(known, a, b, b.interval(ctx.names.ranges()), ctx.span(node))
     if known in _OF_REALS:
         a, b = _as_float(ctx, a, b), _as_float(ctx, b, a)
-    return values.binary(known, a, b, ctx.span(node))
+    return values.binary(known, a, b, ctx.span(node), ctx.names.ranges())
 
 
 def _as_float(ctx: Context, x: Value, other: Value) -> Value:
@@ -238,8 +237,22 @@ def _compare(ctx: Context, node: ast.Compare) -> Value:
     result: Value = True
     for op, a, b in zip(ops, operands, operands[1:], strict=False):
         part = values.compare(op, a, b, ctx.span(node))
+        if ctx.expanding and (always := decided(ctx, op, a, b)) is not None:
+            part = always  # a function for all places is called where some of them cannot be
         result = _both(ctx, "and", result, part, node)
     return result
+
+
+def decided(ctx: Context, op: CompareOp, a: Value, b: Value) -> bool | None:
+    """What a comparison of loop variables is in all iterations; None where it is not always the same, or of data."""
+    left, right = values.as_affine(a), values.as_affine(b)
+    if left is None or right is None:
+        return None
+    low, high = (left - right).interval(ctx.names.ranges())
+    least, most = (values.compare(op, end, 0) for end in (low, high))
+    if op in (CompareOp.EQ, CompareOp.NE) and low != high:
+        return None if low <= 0 <= high else op is CompareOp.NE
+    return bool(least) if least == most else None
 
 
 def compared(ctx: Context, node: ast.Compare) -> list[Value]:
@@ -304,10 +317,31 @@ def _logical(ctx: Context, node: ast.BoolOp, is_test: bool = False) -> Value:
 
     result = part(node.values[0])
     ctx.ahead.conditional += 1
-    for other in node.values[1:]:
-        result = _both(ctx, op, result, part(other), node)
+    for number, n in enumerate(node.values[1:], 1):
+        other = part(n)
+        if isinstance(result, Expr) and isinstance(other, Expr) and ctx.guard is not None:
+            other = _behind(ctx, node, number, result, other)
+        result = _both(ctx, op, result, other, node)
     ctx.ahead.conditional -= 1
     return result
+
+
+def _behind(ctx: Context, node: ast.BoolOp, number: int, result: Expr, other: Expr) -> Value:
+    """An operand, which may read only what the operands in front of it leave to it."""
+    assert ctx.guard is not None
+    at = node.values[number]
+    tests = node.values[:number]
+    test = tests[0] if number == 1 else ast.copy_location(ast.BoolOp(node.op, tests), node)
+    decided = ast.copy_location(ast.Constant(isinstance(node.op, ast.Or)), at)
+    if isinstance(node.op, ast.And):
+        choice = ast.IfExp(test, at, decided)
+        found = values.select(result, other, False, ctx.span(at))
+    else:
+        choice = ast.IfExp(test, decided, at)
+        found = values.select(result, True, other, ctx.span(at))
+    ast.copy_location(choice, at)
+    guarded = ctx.guard(ctx, at, choice, found) if isinstance(found, Select) else found
+    return other if guarded is found else guarded
 
 
 def tested(ctx: Context, node: ast.expr) -> Value:
@@ -341,8 +375,15 @@ def _select(ctx: Context, node: ast.IfExp) -> object:
     cond = tested(ctx, node.test)
     if is_number(cond):
         return ctx.evaluate(node.body if cond else node.orelse)
-    then, orelse = (as_value(ctx, n, ctx.evaluate_maybe(n)) for n in (node.body, node.orelse))
+    sides: list[Value] = []
+    for n, holds in ((node.body, True), (node.orelse, False)):
+        ctx.ahead.under.append((node.test, holds))
+        try:
+            sides.append(as_value(ctx, n, ctx.evaluate_maybe(n)))
+        finally:
+            ctx.ahead.under.pop()
+    then, orelse = sides
     found = values.select(cond, then, orelse, ctx.span(node))
-    if guards_reads(ctx, cond, then, orelse):
-        return chosen_ahead(ctx, node, found) or found
+    if isinstance(found, Select) and ctx.guard is not None:
+        return ctx.guard(ctx, node, node, found)
     return found

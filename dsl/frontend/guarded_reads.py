@@ -1,4 +1,8 @@
-"""Choices that guard a read, ``x[i - 1] if i > 0 else 0``: both sides are computed, so that one is outside of the array.
+"""Conditional expressions one of whose sides may only be read where the condition holds: ``x[i - 1] if i > 0 else 0``.
+
+A choice between two values computes both. Where a side reads an element that an array has only where a condition on
+loop variables holds, as at the border of an image, the choice is a statement under ``if`` in front of the one that it
+stands in.
 
 Before::
 
@@ -7,157 +11,160 @@ Before::
 After::
 
     if i > 0:
-        before = x[i - 1]
+        chosen = x[i - 1]
     else:
-        before = 0
-    y[i] = x[i] + before
+        chosen = 0
+    y[i] = x[i] + chosen
 """
 
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Iterator, Mapping
 
-from dsl.errors.errors import LanguageError
 from dsl.expressions import typing, values
-from dsl.expressions.affine import Affine
-from dsl.expressions.expr import (
-    Access,
-    Binary,
-    BinaryOp,
-    Compare,
-    CompareOp,
-    Const,
-    Expr,
-    Index,
-    Load,
-    Unary,
-    UnaryOp,
-    loads,
-)
-from dsl.expressions.types import IndexType, IntType
-from dsl.expressions.value_range import OPPOSITE, Range
+from dsl.expressions.affine import Cond, negate
+from dsl.expressions.expr import Access, Const, Expr, Gather, Load, Select, walk
+from dsl.expressions.types import DType, IndexType, IntType
+from dsl.expressions.value_range import Range, loops_where
 from dsl.expressions.values import Value
 from dsl.frontend.ahead import put_ahead
-from dsl.frontend.context import Context
-from dsl.programs.program import Array
+from dsl.frontend.conditions import Condition, DataCond, condition
+from dsl.frontend.context import Ahead, Context
+from dsl.frontend.evaluate import tested
+from dsl.programs.program import If, Node, Stmt
 
 
-def guards_reads(ctx: Context, cond: Value, then: Value, orelse: Value) -> bool:
-    """Whether a choice by loop variables keeps a read inside of its array that would be outside without."""
-    test = values.operand(cond)
-    if not isinstance(test, Expr):
+def guarded(ctx: Context, node: ast.expr, choice: ast.IfExp, found: Select) -> Value:
+    """What an expression stands for, which chooses as ``found`` does, and as ``choice`` says it.
+
+    It is a scalar that statements in front give their value, where a side reads outside of an array without the
+    condition; else ``found``.
+    """
+    if not _guards(ctx, found):
+        return found
+    cond = condition(ctx, choice.test)
+    if isinstance(cond, bool) or (isinstance(cond, DataCond) and cond.affine is None):
+        return found
+    span = ctx.span(node)
+    dtype = typing.settled(found, span).dtype
+    if isinstance(dtype, IndexType):
+        dtype = IntType(32)
+    scalar = Access(ctx.names.made("chosen", dtype, span).name, (), span)
+    made = _Choice(ctx, scalar, dtype, choice)
+    nodes: tuple[Node, ...] = (made.under(cond, found),)
+    outside = [_affine_part(condition(ctx, test), holds) for test, holds in _around(ctx)]
+    for outer in reversed(outside):
+        if outer is not None:
+            nodes = (If(outer, nodes, (made.given(Const(0, dtype), "0"),), span),)
+    put_ahead(ctx, node, nodes, Load(scalar, dtype))
+    return Load(scalar, dtype)
+
+
+def in_branches(ctx: Context, node: ast.Assign) -> ast.If | None:
+    """``y = a if c else b`` as assignments in the branches of an ``if``, where a side may only be read there."""
+    choice = node.value
+    if not isinstance(choice, ast.IfExp) or len(node.targets) != 1:
+        return None
+    if not any(isinstance(n, ast.Subscript) for n in ast.walk(choice)) or not _is_needed(
+        ctx, choice
+    ):
+        return None
+    sides: list[list[ast.stmt]] = []
+    for side in (choice.body, choice.orelse):
+        assigned = ast.Assign([copy.deepcopy(node.targets[0])], side)
+        sides.append([ast.copy_location(assigned, node)])
+    return ast.copy_location(ast.If(choice.test, sides[0], sides[1]), node)
+
+
+def _is_needed(ctx: Context, choice: ast.IfExp) -> bool:
+    """Whether a choice would be statements in front, which is found by reading it on trial."""
+    before = ctx.names, dict(ctx.statements), dict(ctx.flags), ctx.ahead
+    ctx.names, ctx.ahead = copy.deepcopy(ctx.names), Ahead()
+    try:
+        ctx.evaluate(choice)
+        return choice in ctx.ahead.known
+    finally:
+        ctx.names, ctx.statements, ctx.flags, ctx.ahead = before
+
+
+def _guards(ctx: Context, found: Select) -> bool:
+    """Whether a condition keeps a read inside of its array that would be outside without."""
+    ranges: Mapping[str, Range] = ctx.names.ranges()
+    if all(loops_where(found.cond, holds, ranges) == ranges for holds in (True, False)):
         return False
-    ranges = ctx.names.ranges()
-    sides = ((test, True), (values.operand(then), True), (values.operand(orelse), False))
+    for test, holds in _around(ctx):
+        around = values.operand(tested(ctx, test))
+        ranges = loops_where(around, holds, ranges) if isinstance(around, Expr) else ranges
     return any(
-        _is_outside(ctx, access, ranges)
-        and not _is_outside(ctx, access, _narrowed(ranges, test, holds))
-        for part, holds in sides
-        if isinstance(part, Expr)
-        for access in loads(part)
+        _is_outside(ctx, part.access, ranges)
+        and not _is_outside(ctx, part.access, loops_where(found.cond, holds, ranges))
+        for side, holds in ((found.then, True), (found.orelse, False))
+        for part in walk(side)
+        if isinstance(part, Load | Gather)
     )
 
 
+def _around(ctx: Context) -> Iterator[tuple[ast.expr, bool]]:
+    """The conditions around a choice, outermost first, each to be read where those around it are all there are."""
+    under = ctx.ahead.under
+    try:
+        for number, (test, holds) in enumerate(under):
+            ctx.ahead.under = under[:number]
+            yield test, holds
+    finally:
+        ctx.ahead.under = under
+
+
 def _is_outside(ctx: Context, access: Access, ranges: Mapping[str, Range]) -> bool:
-    """Whether an access is outside of its array at an affine subscript, for some values of the loop variables."""
-    array = ctx.names.find(access.array)
-    if not isinstance(array, Array) or len(access.indices) != len(array.shape):
+    """Whether an affine subscript may be outside, as far as the loop variables' ranges tell."""
+    array = ctx.names.array(access.array)
+    if array is None:
         return False
-    for index, extent in zip(access.indices, array.shape, strict=True):
-        if not index.is_data:
-            low, high = index.interval(ranges)
-            if low < 0 or high >= extent:
-                return True
+    for index, extent in zip(access.indices, array.shape, strict=False):
+        if index.is_data:
+            continue
+        low, high = index.interval(ranges)
+        if low < 0 or high >= extent:
+            return True
     return False
 
 
-def _narrowed(ranges: Mapping[str, Range], cond: Expr, holds: bool) -> Mapping[str, Range]:
-    """What a condition that is ``holds`` leaves of the ranges of loop variables; where nothing is left, all."""
-    match cond:
-        case Unary(UnaryOp.NOT, x):
-            return _narrowed(ranges, x, not holds)
-        case Binary(BinaryOp.AND | BinaryOp.OR as joins, a, b) if (joins is BinaryOp.AND) is holds:
-            return _narrowed(_narrowed(ranges, a, holds), b, holds)
-        case Compare(op, lhs, rhs):
-            left, right = _affine(lhs), _affine(rhs)
-            if left is not None and right is not None:
-                return _compared(ranges, op if holds else OPPOSITE[op], left - right)
-    return ranges
-
-
-def _affine(of: Expr) -> Affine | None:
-    if isinstance(of, Const) and isinstance(of.dtype, IntType | IndexType):
-        return Affine.of(int(of.value))
-    return of.affine if isinstance(of, Index) else None
-
-
-def _compared(ranges: Mapping[str, Range], op: CompareOp, of: Affine) -> Mapping[str, Range]:
-    """Where an affine expression compares so with 0."""
-    match op:
-        case CompareOp.LE:
-            return _not_above(ranges, of)
-        case CompareOp.LT:
-            return _not_above(ranges, of + 1)
-        case CompareOp.GE:
-            return _not_above(ranges, -of)
-        case CompareOp.GT:
-            return _not_above(ranges, 1 - of)
-        case CompareOp.EQ:
-            return _not_above(_not_above(ranges, of), -of)
-        case CompareOp.NE:
-            return ranges
-
-
-def _not_above(ranges: Mapping[str, Range], of: Affine) -> Mapping[str, Range]:
-    """Where an affine expression is not above 0: each variable by what the others may be."""
-    if not of.is_linear:
-        return ranges
-    found = dict(ranges)
-    for name, by in of.terms:
-        assert isinstance(name, str)
-        least = (of - Affine.of(name) * by).interval(found)[0]
-        low, high = found[name]
-        if by > 0:
-            high = min(high, -least // by)
-        else:
-            low = max(low, -(-least // -by))
-        if low <= high:
-            found[name] = low, high
-    return found
-
-
-def chosen_ahead(ctx: Context, node: ast.IfExp, found: Value) -> Load | None:
-    """The local that ``if`` and ``else`` in front of the statement assign; None where they cannot stand there."""
-    value = values.operand(found)
-    if not isinstance(value, Expr):
+def _affine_part(cond: Condition, holds: bool) -> Cond | None:
+    """What is known of loop variables where a condition holds, or does not."""
+    if isinstance(cond, bool):
         return None
-    dtype = typing.settled(value, ctx.span(node)).dtype
-    dtype = IntType(32) if isinstance(dtype, IndexType) else dtype
-    local = ctx.names.made("chosen", dtype, ctx.span(node))
-    start = len(ctx.ahead.nodes)
-    nodes = ctx.read(_placed(node, local.name))
-    try:
-        put_ahead(ctx, node, nodes, Load(Access(local.name, (), ctx.span(node)), dtype))
-    except LanguageError:
-        del ctx.ahead.nodes[start:]
+    if not isinstance(cond, DataCond):
+        return cond if holds else negate(cond)
+    if cond.affine is None or cond.is_and is not holds:
         return None
-    known = ctx.ahead.known[node]
-    assert isinstance(known, Load)
-    return known
+    return cond.affine if holds else negate(cond.affine)
 
 
-def _placed(node: ast.IfExp, name: str) -> ast.If:
-    branches: list[ast.stmt] = [
-        ast.Assign([ast.Name(name, ast.Store())], side) for side in (node.body, node.orelse)
-    ]
-    made = ast.If(node.test, branches[:1], branches[1:])
-    for part in _made(made):
-        ast.copy_location(part, node)
-    return made
+class _Choice:
+    """Statements that give a scalar one of two values."""
 
+    def __init__(self, ctx: Context, scalar: Access, dtype: DType, node: ast.IfExp) -> None:
+        self._ctx, self._scalar, self._dtype, self._node = ctx, scalar, dtype, node
 
-def _made(of: ast.If) -> Iterator[ast.stmt | ast.expr]:
-    for part in ast.walk(of):
-        if isinstance(part, ast.stmt | ast.expr) and not hasattr(part, "lineno"):
-            yield part
+    def under(self, cond: Cond | DataCond, found: Select) -> If:
+        """The values, each computed only where the condition asks for it."""
+        span = self._ctx.span(self._node)
+        source = self._ctx.source
+        then: tuple[typing.Operand, str] = found.then, source.text(self._node.body)
+        orelse: tuple[typing.Operand, str] = found.orelse, source.text(self._node.orelse)
+        if isinstance(cond, DataCond):
+            assert cond.affine is not None
+            either = values.select(cond.data, found.then, found.orelse, span)
+            both = values.operand(either), source.text(self._node)
+            then, orelse = (both, orelse) if cond.is_and else (then, both)
+            cond = cond.affine
+        return If(cond, (self.given(*then),), (self.given(*orelse),), span)
+
+    def given(self, value: typing.Operand, text: str) -> Stmt:
+        """The assignment of a value."""
+        span = self._ctx.span(self._node)
+        made = typing.assigned(value, self._dtype, span)
+        name = self._ctx.name_statement(None, span)
+        return Stmt(name, self._scalar, made, span, f"{self._scalar} = {text}")

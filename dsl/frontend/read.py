@@ -14,6 +14,7 @@ from dsl.frontend.context import Context, Request
 from dsl.frontend.declare import arguments, check_defaults, check_name, check_signature, results
 from dsl.frontend.evaluate import evaluate
 from dsl.frontend.functions import Given, array_call
+from dsl.frontend.guarded_reads import guarded
 from dsl.frontend.helper_kernel import HelperKernel
 from dsl.frontend.inferred import Inferred
 from dsl.frontend.operands import float_of_arguments
@@ -62,6 +63,7 @@ def _context(request: Request, declared: Sequence[Array], inferred: Inferred) ->
     inferred.usual = float_of_arguments(ctx)
     ctx.helper = partial(HelperKernel, read_helper)
     ctx.expand = array_call
+    ctx.guard = guarded
     return ctx
 
 

@@ -17,6 +17,7 @@ from dsl.frontend.data_bounds import data_bounded
 from dsl.frontend.declare import check_name, declare_annotated
 from dsl.frontend.function_calls import function_statement
 from dsl.frontend.functions import function_of
+from dsl.frontend.guarded_reads import in_branches
 from dsl.frontend.if_conversion import converted
 from dsl.frontend.inlining import call_kernel
 from dsl.frontend.iterations import Copies, plain_loop
@@ -132,7 +133,8 @@ def _assigned(ctx: Context, node: ast.Assign | ast.AugAssign, name: str | None) 
     if loops is not None:
         return tuple(n for s in loops for n in statement(ctx, s))
     if isinstance(node, ast.Assign):
-        return assign(ctx, node, name)
+        branches = None if name is not None else in_branches(ctx, node)
+        return assign(ctx, node, name) if branches is None else _if(ctx, branches)
     return (augmented(ctx, node, name),)
 
 

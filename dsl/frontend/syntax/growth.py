@@ -2,7 +2,8 @@
 
 No affine bound says that, so the body is written out, once for each value of the variable. Found are powers, shifts and
 quotients by the variable, products with it of what moves, and strides, in the bounds of loops and slices in the body; the
-names that are assigned on the way are followed.
+names that are assigned on the way are followed. So are subscripts at distances that double, ``x[i + (1 << s)]`` and
+``x[i ^ (1 << s)]`` in a loop over ``i``: where the distance is a number they are affine.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ class _Growth:
         self._var = var
         self._levels = {var: level}
         self._moving = moving
+        self._distances = Distances(var, is_distance=level == 2)
 
     def found(self, statements: Sequence[ast.stmt]) -> bool:
         return any(self._in(s) for s in statements)
@@ -62,20 +64,25 @@ class _Growth:
             case ast.For():
                 if self._is_header(s.iter) or self._in_exprs(s.iter):
                     return True
-                self._moving |= {n.id for n in ast.walk(s.target) if isinstance(n, ast.Name)}
+                targets = {n.id for n in ast.walk(s.target) if isinstance(n, ast.Name)}
+                self._moving |= targets
+                self._distances.inner |= targets
                 return self.found(s.body) or self.found(s.orelse)
             case ast.If():
                 return self._in_exprs(s.test) or self.found(s.body) or self.found(s.orelse)
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 self._assign(name, self.level(value), self._moves(value))
+                self._distances.assign(name, value)
                 return self._in_exprs(value)
             case ast.Assign(targets=[ast.Tuple(elts=goals)], value=ast.Tuple(elts=parts)):
                 for goal, part in zip(goals, parts, strict=False):
                     if isinstance(goal, ast.Name):
                         self._assign(goal.id, self.level(part), self._moves(part))
+                        self._distances.assign(goal.id, part)
                 return self._in_exprs(s)
             case ast.AugAssign(target=ast.Name(id=name), value=value):
                 self._assign(name, 2 if self.level(value) else self._levels.get(name, 0), True)
+                self._distances.data.add(name)
                 return self._in_exprs(value)
             case _:
                 return self._in_exprs(s)
@@ -86,9 +93,11 @@ class _Growth:
             self._moving.add(name)
 
     def _in_exprs(self, of: ast.AST) -> bool:
-        """Whether a generator or a slice in an expression needs the number."""
+        """Whether a generator, a slice or a subscript in an expression needs the number."""
         if self._is_sum(of):
             return False
+        if isinstance(of, ast.Subscript) and self._distances.in_subscript(of.slice):
+            return True
         if isinstance(of, ast.comprehension) and self._is_header(of.iter):
             return True
         if isinstance(of, ast.Slice) and self._is_uneven(of):
@@ -177,6 +186,51 @@ def _base(node: ast.expr) -> ast.expr:
     while isinstance(node, ast.Subscript):
         node = node.value
     return node
+
+
+class Distances:
+    """Names of what doubles with a variable, of what inner loops count, and of data."""
+
+    def __init__(self, var: str, *, is_distance: bool) -> None:
+        self._var = {var}
+        self._doubling = {var} if is_distance else set()
+        self.inner: set[str] = set()
+        self.data: set[str] = set()
+
+    def assign(self, name: str, value: ast.expr) -> None:
+        """A name has a value from here on."""
+        if self._is_data(value):
+            self.data.add(name)
+        if self._doubles(value):
+            self._doubling.add(name)
+        if _names(value) & self.inner:
+            self.inner.add(name)
+        if _names(value) & self._var:
+            self._var.add(name)
+
+    def in_subscript(self, node: ast.expr) -> bool:
+        """Whether a subscript is what inner loops count, at a distance that doubles."""
+        parts = node.elts if isinstance(node, ast.Tuple) else [node]
+        return any(
+            self._doubles(n) and _names(n) & self.inner and not self._is_data(n) for n in parts
+        )
+
+    def _doubles(self, node: ast.expr) -> bool:
+        return bool(_names(node) & self._doubling) or any(
+            isinstance(n, ast.BinOp)
+            and isinstance(n.op, ast.LShift | ast.RShift | ast.Pow)
+            and _names(n.right) & self._var
+            for n in ast.walk(node)
+        )
+
+    def _is_data(self, node: ast.expr) -> bool:
+        return bool(_names(node) & self.data) or any(
+            isinstance(n, ast.Subscript | ast.Call) for n in ast.walk(node)
+        )
+
+
+def _names(node: ast.expr) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
 
 
 def _children(node: ast.AST) -> Iterator[ast.expr]:

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+Placed = TypeVar("Placed", bound=ast.AST)
 
 
 class Most(ast.Constant):
@@ -103,3 +107,25 @@ def stored(statements: Sequence[ast.stmt]) -> Iterator[str]:
                     base = base.value
                 if isinstance(base, ast.Name):
                     yield base.id
+
+
+class Renamed(ast.NodeTransformer):
+    """An expression in the place of what is read under a name."""
+
+    def __init__(self, old: str, new: ast.expr) -> None:
+        self._old = old
+        self._new = new
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """Replace a name that is read."""
+        if node.id != self._old or not isinstance(node.ctx, ast.Load):
+            return node
+        return placed(copy.deepcopy(self._new), node)
+
+
+def placed(node: Placed, place: ast.stmt | ast.expr) -> Placed:
+    """The node, and all of its parts, at a place of the source."""
+    for part in ast.walk(node):
+        if isinstance(part, ast.stmt | ast.expr):
+            ast.copy_location(part, place)
+    return node

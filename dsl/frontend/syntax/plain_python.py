@@ -1,12 +1,13 @@
-"""What of Python is written otherwise before a kernel is read: ``match``, ``while``, variables of generators."""
+"""What of Python is written otherwise before a kernel is read: ``match``, ``while``, counters, variables of generators."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from dsl.errors.errors import LanguageError
 from dsl.frontend.syntax.comprehensions import with_own_names
+from dsl.frontend.syntax.counters import without_counters
 from dsl.frontend.syntax.matches import Matches
 from dsl.frontend.syntax.walrus import without_walrus
 from dsl.frontend.syntax.whiles import Whiles
@@ -14,9 +15,14 @@ from dsl.frontend.syntax.whiles import Whiles
 Refused = Callable[[str, ast.stmt, str], LanguageError]
 
 
-def made_plain(node: ast.FunctionDef, refused: Refused) -> None:
-    """Put plain statements in the place of ``match``, and of the ``while`` that are known to end; give variables of
-    generators names of their own.
+def made_plain(node: ast.FunctionDef, refused: Refused, inner: Iterable[ast.AST] = ()) -> None:
+    """Put plain statements in the place of ``match``, and of the ``while`` that are known to end, and expressions in
+    that of counters of nests; give variables of generators names of their own.
+
+    Args:
+        node: the function, which is changed.
+        refused: see below.
+        inner: functions that were defined in it, which may read its locals.
 
     Raises:
         LanguageError: what ``refused`` makes of a case that is not of the language.
@@ -36,3 +42,5 @@ def made_plain(node: ast.FunctionDef, refused: Refused) -> None:
     with_own_names(node, unique)
     node.body = Matches(unique, refused).block(node.body)
     node.body = Whiles(node, unique).block(node.body)
+    kept = {n.id for f in inner for n in ast.walk(f) if isinstance(n, ast.Name)}
+    without_counters(node, kept)

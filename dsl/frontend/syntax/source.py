@@ -122,7 +122,7 @@ def function_source(function: types.FunctionType, lines: list[str]) -> FunctionS
         return LanguageError("W104", message, span=source.span(where), help=instead)
 
     functions = taken_out(node)
-    made_plain(node, refused)
+    made_plain(node, refused, functions.values())
     inside = [surveyed(source)]
     inside += [
         surveyed(replace(source, node=f))

@@ -26,13 +26,20 @@ import ast
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 from dsl.frontend.syntax.bisections import bisected
 from dsl.frontend.syntax.geometric import Geometric, counter_of
-from dsl.frontend.syntax.loop_parts import Most, first_value, split, stored, update_of
+from dsl.frontend.syntax.loop_parts import (
+    Most,
+    Placed,
+    Renamed,
+    first_value,
+    placed,
+    split,
+    stored,
+    update_of,
+)
 
-Placed = TypeVar("Placed", bound=ast.AST)
 _COUNTED: dict[type[ast.cmpop], tuple[int, int]] = {
     ast.Lt: (1, 0),
     ast.LtE: (1, 1),
@@ -97,13 +104,13 @@ class Whiles:
     ) -> list[ast.stmt]:
         """The body for one value of a counter, which the statement at ``place`` changes to the ``following`` one."""
         name, var = names
-        _placed(following, loop.body[place])
-        now = _Renamed(name, ast.Name(var, ast.Load()))
-        after = _Renamed(name, following)
+        placed(following, loop.body[place])
+        now = Renamed(name, ast.Name(var, ast.Load()))
+        after = Renamed(name, following)
         body = [now.visit(copy.deepcopy(s)) for s in loop.body[:place]]
         if self._is_read_outside(name, loop):
             update = ast.Assign([ast.Name(name, ast.Store())], copy.deepcopy(following))
-            body.append(_placed(update, loop.body[place]))
+            body.append(placed(update, loop.body[place]))
         body += [after.visit(copy.deepcopy(s)) for s in loop.body[place + 1 :]]
         return body or [ast.copy_location(ast.Pass(), loop)]
 
@@ -137,7 +144,7 @@ class Whiles:
         following = ast.BinOp(ast.Name(var, ast.Load()), ast.Add(), ast.Constant(amount))
         body = self._renamed_body(loop, place, (name, var), following)
         if rest is not None:
-            now = _Renamed(name, ast.Name(var, ast.Load()))
+            now = Renamed(name, ast.Name(var, ast.Load()))
             body.insert(0, self._unless(now.visit(copy.deepcopy(rest))))
         called = at(ast.Call(at(ast.Name("range", ast.Load())), args, []))
         target = at(ast.Name(var, ast.Store()))
@@ -170,26 +177,6 @@ class Whiles:
         opposite = ast.copy_location(ast.UnaryOp(ast.Not(), test), test)
         leave = ast.copy_location(ast.Break(), test)
         return ast.copy_location(ast.If(opposite, [leave], []), test)
-
-
-class _Renamed(ast.NodeTransformer):
-    """An expression in the place of what is read under a name."""
-
-    def __init__(self, old: str, new: ast.expr) -> None:
-        self._old = old
-        self._new = new
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        if node.id != self._old:
-            return node
-        return _placed(copy.deepcopy(self._new), node)
-
-
-def _placed(node: Placed, place: ast.stmt | ast.expr) -> Placed:
-    for part in ast.walk(node):
-        if isinstance(part, ast.stmt | ast.expr):
-            ast.copy_location(part, place)
-    return node
 
 
 def _step(last: ast.stmt) -> tuple[str, int] | None:
