@@ -52,10 +52,11 @@ def nests_of(state: ScheduledScop) -> Iterator[Nest]:
     return _nests(state.pieces, 0, 1)
 
 
-def nests_inside(nest: Nest) -> list[Nest]:
-    """The nests in the first loop of a nest; none where a statement stands in that loop alone."""
+def nests_inside(nest: Nest, beside: bool = False) -> list[Nest]:
+    """The nests in the first loop of a nest; none where a statement stands in that loop alone, but with ``beside``."""
     level = nest.level + 1
-    if not nest.loops or any(len(piece.dims) <= level for piece in nest.pieces):
+    alone = any(len(piece.dims) <= level for piece in nest.pieces)
+    if not nest.loops or (alone and not beside):
         return []
     return list(_nests(nest.pieces, level, nest.again * nest.extents[0]))
 

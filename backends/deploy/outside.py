@@ -75,8 +75,8 @@ def outside(
     Raises:
         ToolError: W407, an argument has an interface that no host program drives.
     """
-    copying = partial(copies, allowed=allowed or Allowance(board.device.dsp))
-    found = _brought(program, schedule, board, partial(_copied, copying=copying), before)
+    own = allowed or Allowance(board.device.dsp)
+    found = _brought(program, schedule, board, partial(_copied, allowed=own), before)
     assert found is not None, "where copies do not fit, arrays are copied as a whole"
     return found
 
@@ -197,7 +197,7 @@ def _scratch(program: Program, schedule: Schedule, board: Board) -> list[Array]:
 
 def _copied(
     program: Program, ports: Sequence[Step], names: Mapping[str, str], room: int, board: Board,
-    *, copying: _Copying,
+    *, allowed: Allowance,
 ) -> list[Step]:  # fmt: skip
     """The ports, and the copies of what is behind them: in words as wide as the board's memory passes, or in
     smaller ones where tiles would begin inside of them.
@@ -213,12 +213,14 @@ def _copied(
         if name not in tables or is_small(program.array(name), room)
     }
     choices = (names, others) if 0 < len(others) < len(names) else (names,)
-    for within, some in product((room, room + most_room(board) - chip_room(board)), choices):
+    rooms = (room, room + most_room(board) - chip_room(board))
+    for beside, within, some in product((False, True), rooms, choices):
         narrower = 1
         while narrower == 1 or any(
             word_lanes(program.array(n), board) > narrower // 2 for n in some
         ):
-            found = _in_words(program, ports, some, within, board, narrower, copying=copying)
+            way = partial(copies, allowed=replace(allowed, beside=beside))
+            found = _in_words(program, ports, some, within, board, narrower, copying=way)
             if found is not None:
                 return found
             narrower *= 2

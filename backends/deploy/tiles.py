@@ -8,7 +8,7 @@ Of the sizes and orders of tile loops those are taken that move least (`backends
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
@@ -24,12 +24,14 @@ from backends.deploy.nests import (
     nests_of,
     work_of,
 )
+from backends.deploy.rows import in_rows
 from backends.deploy.tile_copies import Moved, moves_with
 from dsl.programs.program import Array, Program, Storage
 from dsl.schedules.steps import Buffer, Distribute, Fuse, Reorder, Step, Tile
 from polyhedral.requests.outside import word_bits
 from polyhedral.requests.second_pointers import reads_again
 from polyhedral.schedule import begun, tried
+from polyhedral.scop.ranges import Interval
 from polyhedral.scop.scheduled import ScheduledScop
 
 _BRAM18 = 18 * 1024  # bits
@@ -63,10 +65,15 @@ class Allowance:
     Attributes:
         dsp: slices.
         trees: sums of floats may be added in any order.
+        rows: locals may have an element for each iteration of a tile.
+        beside: nests inside of a loop may be tiled where statements stand in that loop alone, too: arrays pass again in
+            each of its iterations.
     """
 
     dsp: int
     trees: bool = False
+    rows: bool = False
+    beside: bool = False
 
 
 def copies(
@@ -121,8 +128,9 @@ def _best_tiled(
     joined = _merged(state)
     ways = [(state, ()), joined] if joined[1] else [(state, ())]
     found: list[tuple[_Tiled, tuple[Step, ...]]] = []
+    apart = _distributed(state)
     for sweeps in (False, True):
-        for those in (ways, [_distributed(state)]):
+        for those in (ways, _each_once(apart, _passing_together(*apart))):
             if not found:
                 made = [
                     (_all_tiled(at, large, room, allowed, sweeps), before) for at, before in those
@@ -165,7 +173,7 @@ def _all_tiled(
         share = left // (1 + len(nests))
         found = _tiled(state, nest, called, share, allowed)
         if found is None:
-            inside = nests_inside(nest) if sweeps else []
+            inside = nests_inside(nest, allowed.beside) if sweeps else []
             if not inside:
                 return None
             nests = [*(one for one in inside if any(accesses(state, one, large))), *nests]
@@ -181,15 +189,45 @@ def _all_tiled(
     return _Tiled(tuple(steps), cycles)
 
 
+_Ranges = tuple[Interval, ...]
+_Way = tuple[ScheduledScop, tuple[Step, ...]]
+
+
+def _each_once(one: _Way, other: _Way) -> list[_Way]:
+    """Two ways to regroup statements; one of them where both are the same."""
+    return [one] if one[1] == other[1] else [one, other]
+
+
 def _merged(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]:
     """Neighbouring nests with one outermost loop, where that is legal: what one writes of a tile the next one reads."""
+    return _fused(state, lambda nest: nest.ranges[:1])
+
+
+def _passing_together(
+    state: ScheduledScop, before: tuple[Step, ...]
+) -> tuple[ScheduledScop, tuple[Step, ...]]:
+    """Neighbouring nests of the same loops as one, where that is legal: what both read is copied once."""
+
+    def all_loops(nest: Nest) -> _Ranges:
+        copying = any(piece.statement.stmt.span is None for piece in nest.pieces)
+        return () if copying else nest.ranges
+
+    state, steps = _fused(state, all_loops)
+    return state, (*before, *steps)
+
+
+def _fused(
+    state: ScheduledScop, shared: Callable[[Nest], _Ranges]
+) -> tuple[ScheduledScop, tuple[Step, ...]]:
+    """Neighbouring nests that are alike in some outer loops with these loops as one, where that is legal."""
     steps: list[Step] = []
     nests = list(nests_of(state))
     head = 0
     for k, nest in enumerate(nests[1:], 1):
         moved = None
-        if nest.ranges[:1] == nests[head].ranges[:1] != ():
-            step = Fuse((nests[head].statements[0], nest.statements[0]), 1)
+        loops = shared(nest)
+        if loops == shared(nests[head]) != ():
+            step = Fuse((nests[head].statements[0], nest.statements[0]), len(loops))
             moved = tried(state, step)
         if moved is None:
             head = k
@@ -234,18 +272,37 @@ def _tiled(
     tiled = Tileable(nest.loops, nest.extents, every, inner, moved, work, chains, allowed.trees)
     while True:
         refused: set[str] = set()
+        narrow: tuple[ScheduledScop, _Tiled] | None = None
         for choice in choices(tiled, allowed.dsp, room)[:_TRIES]:
             made = _made(state, nest, choice, moved, names, refused)
             if refused - tiled.in_turn:
                 break  # it was planned with what cannot be
-            if made is not None:
-                after, steps = made
-                copied = [a for a in after.scop.program.arrays if a.name in names.values()]
-                if sum(map(bits_of, copied)) <= room:
-                    return after, _Tiled(steps, choice.cycles)
+            if made is None:
+                continue
+            after, steps = made
+            copied = [a for a in after.scop.program.arrays if a.name in names.values()]
+            left = room - sum(map(bits_of, copied))
+            if left < 0:
+                continue
+            after, wider, all_ = _in_rows(after, nest, left) if allowed.rows else (after, (), True)
+            after, apart = _told_apart(after, nest)
+            best = after, _Tiled((*steps, *wider, *apart), choice.cycles)
+            if all_:
+                return best
+            narrow = narrow or best
+        if narrow is not None:
+            return narrow  # no tile leaves room for all locals
         if refused <= tiled.in_turn:
             return None
         tiled = replace(tiled, in_turn=tiled.in_turn | refused)
+
+
+def _in_rows(
+    state: ScheduledScop, nest: Nest, left: int
+) -> tuple[ScheduledScop, tuple[Step, ...], bool]:
+    """The nest in tiles with an element of its locals for each iteration of the tile; and whether all of them have one."""
+    level = nest.level + len(nest.loops)
+    return in_rows(state, _own(state, nest.statements[0], nest.level), level, len(nest.loops), left)
 
 
 def _made(
@@ -287,12 +344,16 @@ def _made(
         if array in choice.apart and not copy.apart and made is not None:
             both = len(made.scop.statements) - len(before.scop.statements) > 1
             refused |= {array} if both else set()
-    if made is None:
-        return None
+    return None if made is None else (made, tuple(steps))
+
+
+def _told_apart(made: ScheduledScop, nest: Nest) -> tuple[ScheduledScop, tuple[Step, ...]]:
+    """The nest in tiles with its statements in nests of their own, as far as that is legal."""
+    steps: list[Step] = []
     inside = nest.level + len(nest.loops)
-    for name in _own(made, head, nest.level)[1:]:
-        # A local that has no element for each iteration of a tile keeps its statements in some of the loops of it.
-        for depth in range(inside, inside + len(nest.loops)):
+    for name in _own(made, nest.statements[0], nest.level)[1:]:
+        # A local that has no element for each iteration of a tile keeps its statements in loops of it, maybe in all.
+        for depth in range(inside, inside + len(nest.loops) + 1):
             after = tried(made, alone := Distribute((name,), depth))
             if after is not None:
                 made = after

@@ -27,7 +27,7 @@ from polyhedral.equivalence.term_order import check_term_order
 from polyhedral.isl.effort import OPERATIONS, TooMuchWork, limited
 from polyhedral.schedule import apply_step
 from polyhedral.scop.lookup import find_loop
-from polyhedral.scop.scheduled import ScheduledScop, build
+from polyhedral.scop.scheduled import ScheduledScop, build, is_as_written
 from polyhedral.transforms.loops.join import joined
 from polyhedral.transforms.loops.unflatten import cut
 from polyhedral.transforms.materialise import Materialised, materialised
@@ -101,6 +101,10 @@ def _rewriting(
         case PartialSums():
             free = before.reassociated | {sum_of(program, new)}
             yield Rewriting(step, program, new, free=free)
+        case Expand() if not is_as_written(before):
+            made = materialised(before)
+            yield Rewriting(step, program, made.program, _origins(made), before.reassociated)
+            yield Rewriting(step, made.program, new)
         case Expand() | Replicate() | CriticalLast():
             yield Rewriting(step, program, new)
         case Locate() | Scan():
@@ -147,8 +151,6 @@ def check_rewriting(
 def _checked(rewriting: Rewriting) -> Refutation | None:
     before, after = rewriting.before, rewriting.after
     match rewriting.step:
-        case Expand(array=array):
-            return check_expansion(before, after, array)
         case Replicate(array=array):
             return check_replication(before, after, array)
         case Locate(stmt=stmt):
@@ -160,8 +162,10 @@ def _checked(rewriting: Rewriting) -> Refutation | None:
             return check_partial_sums(before, after, stmt, rewriting.free)
         case Join() | Unflatten():
             return check_loops(before, after, dict(rewriting.origins), rewriting.free)
-        case Buffer() | Reuse() | Carry() | Mirror() | Versions() if rewriting.origins:
+        case Buffer() | Reuse() | Carry() | Mirror() | Versions() | Expand() if rewriting.origins:
             return check_loops(before, after, dict(rewriting.origins), rewriting.free)
+        case Expand(array=array):
+            return check_expansion(before, after, array)
         case Buffer(array=array):
             return check_buffers(before, after, array, rewriting.depth)
         case Reuse(array=array):

@@ -169,13 +169,30 @@ def test_a_table_that_does_not_fit_is_looked_up_in_memory_outside(kernel, monkey
 
 @weft.kernel
 def turned(A: f32[600, 600], x: f32[600, 40]):
-    """A row and a column in each iteration, of which the next one needs some: no tile has them."""
-    for j in range(600):
-        s: f32 = 0.0
-        for i in range(600):
-            s += A[j, i] * x[i, 0]
-        for i in range(600):
-            A[i, j] = s
+    """A row and a column in each iteration, which meet: no tile has them."""
+    for j, i in weft.grid(600, 600):
+        A[i, j] += A[j, i] * x[i, 0]
+
+
+@weft.kernel
+def by_channel(x: f32[12, 4, 40], g: f32[4], y: f32[12, 4, 40]):
+    """Nests in a loop, and statements that stand in it alone: sums of all that a channel has, more than there is room for."""
+    for c in range(4):
+        total: f32 = 0.0
+        for n, k in weft.grid(12, 40):
+            total += x[n, c, k]
+        mean: f32 = total / 480.0
+        for n, k in weft.grid(12, 40):
+            y[n, c, k] = (x[n, c, k] - mean) * g[c]
+
+
+def test_nests_are_tiled_beside_statements_that_stand_in_their_loop_alone(monkeypatch):
+    monkeypatch.setattr(tiles, "_ROOM", 0.002)
+    _, schedule = made(by_channel)
+    found = copies(by_channel, schedule)
+    assert {name.split("_")[0] for name in found} == {"x", "g", "y"}
+    assert weft.verify(by_channel, schedule).ok
+    assert weft.equivalence(by_channel, schedule).verdict == "proven"
 
 
 def test_where_there_are_no_tiles_what_fits_is_copied_whole():

@@ -13,7 +13,7 @@ from dsl.errors.errors import ScheduleError
 from dsl.expressions.affine import Affine
 from dsl.programs.program import If, Loop, Node, Program, Stmt
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import Expand, Interchange
+from dsl.schedules.steps import Dataflow, Expand, Split
 from polyhedral.equivalence.expansion import check_expansion
 from polyhedral.equivalence.rewritings import Rewriting, check_rewriting, rewritings
 from polyhedral.schedule import apply
@@ -167,11 +167,62 @@ def test_what_hands_values_on_is_refused(kernel, step, code, said):
     assert said in caught.value.render()
 
 
-def test_it_comes_first():
+@product.schedule
+def rows_of_a_tile(s):
+    s.tile(["i", "j"], [4, 3], tail="guard")
+    s.buffer("B", "j_0")
+    s.expand("t", "S0.i_1")
+    s.distribute(["S1"], 2)
+    s.reorder(["S1.k", "S1.i_1", "S1.j_1"])
+    s.pipeline("S1.j_1")
+
+
+@product.schedule
+def behind_a_pipeline(s):
+    s.interchange("i", "j")
+    s.pipeline("S1.k")
+    s.expand("t", "i")
+    s.distribute(["S0"], 1)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "shape"), [("rows_of_a_tile", (4, 3)), ("behind_a_pipeline", (6,))]
+)
+def test_behind_steps_that_change_loops_these_are_the_ones(schedule, shape):
+    state = apply(product.program, product.schedules[schedule])
+    assert state.scop.program.array("t_x").shape == shape
+    assert any(d.pipeline_ii for p in state.pieces for d in p.dims)
+    assert weft.verify(product, schedule).ok
+    assert weft.equivalence(product, schedule).verdict == "proven"
+
+
+@weft.kernel
+def in_line(A: i32[8], C: i32[8]):
+    B: i32[8]
+    for i in range(8):
+        t = A[i] * 3
+        B[i] = t + t
+    for i in range(8):
+        C[i] = B[i]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "steps", "loop", "said"),
+    [
+        (product, (Split("i", 4),), "i_1", "stands in several places"),
+        (in_line, (Split("S0.i", 4), Dataflow()), "S0.i_1", "dataflow"),
+    ],
+)
+def test_the_loop_is_one_and_no_process_counts_accesses(kernel, steps, loop, said):
     with pytest.raises(ScheduleError) as caught:
-        apply(product.program, Schedule((Interchange("i", "j"), Expand("t", "i"))))
+        apply(kernel.program, Schedule((*steps, Expand("t", loop))))
     assert caught.value.code == "W228"
-    assert "comes after steps that change loops" in caught.value.render()
+    assert said in caught.value.render()
+
+
+def test_what_a_tile_hands_on_is_refused():
+    with pytest.raises(ScheduleError, match="W228"):
+        apply(summed.program, Schedule((Split("i", 2, tail="guard"), Expand("t", "i_1"))))
 
 
 # ------------------------------------------------------------------------ the independent check

@@ -11,6 +11,7 @@ the same data, as a sum and a maximum, one pass of all takes as long as the slow
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from backends.deploy.boards import Board
 from backends.deploy.outside import outside
@@ -42,15 +43,19 @@ def in_wider_tiles(
     Raises:
         ToolError: as `outside`.
     """
-    if not any(isinstance(step, Buffer) and step.at for step in plain):
+    if not program.locals or not any(isinstance(step, Buffer) and step.at for step in plain):
         return None
+    rows = replace(allowed, rows=True)
+    found = outside(program, Schedule(), board, rows, before)
     ways = (steps for _, steps in expanded(begun(program, before), ()))
-    wide = [step for step in next(ways, ()) if isinstance(step, Expand)]
-    if not wide:
+    made = {step.array for step in found if isinstance(step, Expand)}
+    wide = [s for s in next(ways, ()) if isinstance(s, Expand) and s.array not in made]
+    if wide:
+        found = outside(program, Schedule(), board, rows, (*before, *wide))
+    elif not made:
         return None
-    found = outside(program, Schedule(), board, allowed, (*before, *wide))
     words = [[step for step in one if isinstance(step, Pack)] for one in (plain, found)]
-    return found if words[0] == words[1] and _told_apart(found.steps) else None
+    return found if words[0] == words[1] and _told_apart(found.steps, plain.steps) else None
 
 
 def in_one_pass(program: Program, tiled: Schedule) -> Schedule | None:
@@ -70,7 +75,10 @@ def in_one_pass(program: Program, tiled: Schedule) -> Schedule | None:
     return Schedule((*kept, *fused, *last)) if fused else None
 
 
-def _told_apart(steps: Sequence[Step]) -> bool:
-    """Whether statements are in nests of their own behind the tiles."""
+def _told_apart(steps: Sequence[Step], plain: Sequence[Step]) -> bool:
+    """Whether statements are in nests of their own behind the tiles, or in front of them and are not so otherwise."""
     cuts = [n for n, step in enumerate(steps) if isinstance(step, Tile)]
-    return any(isinstance(step, Distribute) for step in steps[cuts[0] :]) if cuts else False
+    if not cuts:
+        return False
+    behind = any(isinstance(step, Distribute) for step in steps[cuts[0] :])
+    return behind or any(isinstance(s, Distribute) and s not in plain for s in steps[: cuts[0]])

@@ -23,7 +23,8 @@ Iterations of ``j`` now share no storage: the statements can be distributed, and
 declaration; one that is declared outside of it gets one for the loop alone (privatization).
 
 It is legal where no value of the local is handed from one iteration of the loop to another, into it
-or out of it.
+or out of it. Behind steps that change loops, as `tile` does, these become the loops of the program first
+(`polyhedral.transforms.materialise`): of the loop over a tile the local has as many elements as that has iterations.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ from polyhedral.dependences.changed_flow import changed_flow
 from polyhedral.legality.program import check_program
 from polyhedral.scop.lookup import find_array, find_loop
 from polyhedral.scop.scheduled import ScheduledScop, is_as_written, original
-from polyhedral.scop.scop import Statement
+from polyhedral.scop.scop import Statement, build_scop
+from polyhedral.transforms.materialise import materialised, over_program
 from polyhedral.transforms.registry import Order, transform
 
 
@@ -57,14 +59,23 @@ def expand(state: ScheduledScop, step: Expand) -> ScheduledScop:
     if array.storage is not Storage.LOCAL:
         raise _refused(step, f"'{array.name}' is an argument: the caller sees its shape")
     uid = find_loop(state, step.loop, step)
-    if not is_as_written(state):
-        raise _refused(
-            step,
-            "expand comes after steps that change loops",
-            help_="put it in front of all steps that move, cut, annotate or regroup loops",
-        )
-    piece, level = next((p, k) for p in state.pieces if (k := p.level(uid)) is not None)
-    inside = [p.statement for p in state.pieces if p.level(uid) == level]
+    made = None if is_as_written(state) else materialised(state)
+    if made is not None and state.dataflow is not None:
+        text = "expand comes after steps that change loops and dataflow"
+        raise _refused(step, text, help_="put it in front of dataflow")
+    old = state.scop if made is None else build_scop(made.program)
+    array = old.program.array(array.name)
+    pieces = {p.name: p for p in state.pieces} if made is None else made.pieces
+    stands = {
+        (s.loop_ids[k], k): None
+        for s in old.statements
+        if s.name in pieces and (k := pieces[s.name].level(uid)) is not None
+    }
+    if len(stands) > 1:
+        raise _refused(step, f"'{step.loop}' stands in several places",
+                       help_="cut loops with tail='guard', and put expand in front of distribute")  # fmt: skip
+    ((loop, level),) = stands
+    inside = [s for s in old.statements if loop in s.loop_ids and s.name in pieces]
     mine = [s for s in inside if s.touches(array.name)]
     if not mine:
         raise _refused(step, f"nothing in '{step.loop}' uses '{array.name}'")
@@ -73,16 +84,17 @@ def expand(state: ScheduledScop, step: Expand) -> ScheduledScop:
     if size > MAX_EXTENT:
         text = f"'{array.name}' would have {size:,} elements"
         raise ScheduleError("W207", text, span=step.span)
-    loop = piece.statement.loop_ids[level]
-    found = with_expanded(state.scop.program, array.name, loop, spans)
+    found = with_expanded(old.program, array.name, loop, spans)
     try:
         scop = check_program(found.program)
     except LanguageError as error:
         text = f"'{array.name}' is not written first in each iteration of '{step.loop}'"
         raise _refused(step, text, (error.message, *error.notes)) from error
-    changed = changed_flow(state.scop, scop, array.name, found.array)
+    changed = changed_flow(old, scop, array.name, found.array)
     if changed is not None:
         raise _refused(step, f"an iteration of '{step.loop}' hands on '{array.name}'", (changed,))
+    if made is not None:
+        return over_program(state, made, scop)
     return replace(state, scop=scop, pieces=original(scop).pieces)
 
 
