@@ -9,7 +9,7 @@ from backends.deploy.tile_copies import Moved
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, loads
 from dsl.expressions.types import FloatType
-from dsl.programs.program import Program
+from dsl.programs.program import Program, Storage
 from polyhedral.requests.outside import word_bits
 from polyhedral.requests.packed import packed_lanes
 from polyhedral.scop.ranges import Interval, constant_interval, whole_range
@@ -152,8 +152,8 @@ def work_of(nest: Nest, program: Program) -> Iterator[tuple[tuple[str, ...], int
         yield tuple(called[name] for name in piece.names[nest.level :]), slices
 
 
-def chains_of(nest: Nest, program: Program) -> Iterator[tuple[str, ...]]:
-    """For each sum of floats the loops that it goes over."""
+def chains_of(nest: Nest, program: Program, rows: bool = False) -> Iterator[tuple[str, ...]]:
+    """For each sum of floats the loops that it goes over; with ``rows`` a local is one for each iteration of a tile."""
     for piece in nest.pieces:
         target = piece.statement.stmt.target
         if isinstance(program.array(target.array).dtype, FloatType) and (
@@ -161,6 +161,8 @@ def chains_of(nest: Nest, program: Program) -> Iterator[tuple[str, ...]]:
         ):
             called = _named(nest, piece)
             moving = {str(v) for index in _subscripts(piece, target) for v in index.variables()}
+            if rows and program.array(target.array).storage is Storage.LOCAL:
+                moving |= set(nest.loops)
             own = piece.names[nest.level :]
             yield tuple(called[name] for name in own if name not in moving)
 

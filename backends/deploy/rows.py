@@ -42,9 +42,8 @@ def in_rows(
         if array.storage is not Storage.LOCAL or not _ties(pieces, names, level + loops):
             continue
         for at in range(level, level + loops):
-            found = _expanded(
-                state, array, Expand(array.name, f"{pieces[0].name}.{pieces[0].names[at]}")
-            )
+            ref = f"{pieces[0].name}.{pieces[0].names[at]}"
+            found = _expanded(state, array, Expand(array.name, ref))
             if found is not None and found[1] <= room // _SHARE:
                 state, bits, step = found
                 room -= bits
@@ -65,10 +64,11 @@ def _ties(pieces: Sequence[Piece], names: Sequence[str], level: int) -> bool:
 def _expanded(
     state: ScheduledScop, array: Array, step: Expand
 ) -> tuple[ScheduledScop, int, Step] | None:
-    """The state with an expanded local, its bits, and the step; None where that is not legal."""
+    """The state with an expanded local, its bits, and the step; None where that is not legal, or one row is all there is."""
     made = tried(state, step)
     if made is None:
         return None
     known = {a.name for a in state.scop.program.arrays}
     (new,) = (a for a in made.scop.program.arrays if a.name not in known)
-    return made, prod(new.shape) * word_bits(array.dtype), step
+    bits = prod(new.shape) * word_bits(array.dtype)
+    return (made, bits, step) if new.shape[0] > 1 else None

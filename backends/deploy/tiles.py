@@ -267,7 +267,7 @@ def _tiled(
         return None
     inner = dict(inner_loops(nest))
     moved = list(accesses(state, nest, names))
-    every, chains = multiples(state, nest), list(chains_of(nest, state.scop.program))
+    every, chains = multiples(state, nest), list(chains_of(nest, state.scop.program, allowed.rows))
     work = list(work_of(nest, state.scop.program))
     tiled = Tileable(nest.loops, nest.extents, every, inner, moved, work, chains, allowed.trees)
     while True:
