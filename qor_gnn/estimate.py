@@ -5,6 +5,9 @@ The model schedules the region tree as the tool of a personality would; see docs
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 from backends.devices import DEVICES, Device
 from qor_gnn.area.binding import units_of
 from qor_gnn.area.both_ports import both_ports
@@ -25,6 +28,7 @@ from qor_gnn.schedule.automatic_directives import automatic
 from qor_gnn.schedule.clock import clock_of
 from qor_gnn.schedule.compose import function_latency
 from qor_gnn.schedule.loops import Scope
+from qor_gnn.schedule.regions import Region
 from qor_gnn.schedule.traffic import traffic
 from qor_gnn.tools.personality import Personality, personality
 
@@ -60,7 +64,7 @@ def estimate(
     met = both_ports(average.functions)
     memories = local_memories(written, found, kept)
     memory = memories.cost(met).plus(adapters)
-    units = concurrent_units(average.functions) if kernel.dataflow else units_of(regions)
+    units = _units(kernel, average.functions)
     latency = Cycles(
         average.latency,
         round(runs.get("minimum", average).latency),
@@ -100,6 +104,42 @@ def estimate(
         region=average.region,
         traffic=() if found.is_open else traffic(kernel, average.functions),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What is asked of a design that was estimated before, under other rules.
+
+    Attributes:
+        cycles: on average.
+        dsp: slices.
+    """
+
+    cycles: float
+    dsp: int
+
+
+def brief(kernel: Kernel, tool: Personality, kept: frozenset[str] = frozenset()) -> Brief:
+    """Cycles and DSP slices as `estimate` has them, without the rest: a schedule of the average trip counts alone.
+
+    Args:
+        kernel, tool, kept: as of `estimate`.
+
+    Raises:
+        ToolError: W451 an operator that the tool does not know.
+    """
+    kernel = automatic(kernel, tool, kept)
+    average = _run(kernel, tool, "average")
+    regions = [r for function in average.functions for r in function]
+    slices = units_dsp(regions, _units(kernel, average.functions)) + own_dsp(regions)
+    return Brief(average.latency, slices)
+
+
+def _units(kernel: Kernel, functions: Sequence[Sequence[Region]]) -> dict[str, int]:
+    """Units of each core: processes share none."""
+    if kernel.dataflow:
+        return concurrent_units(functions)
+    return units_of([r for function in functions for r in function])
 
 
 def _logic(sums: Sums, tool: Personality) -> Resources | None:

@@ -86,12 +86,12 @@ def accelerator_of(found: Estimation, program: Program, name: str) -> Accelerato
         return why
     place = board(name)
     device, kept = found.setting.device, written_unrolls(found.schedule)
-    design = Design(found.regions, found.answer, found.setting.tool, device, kept)
+    design = Design(found.regions, found.answer, found.setting.tool, kept)
     passed = [a.name for a in program.arguments if a.shape]
     on = on_board(design, place, reached(found.answer, device), passed)
     return Accelerator(
         found.answer.latency.average,
-        emulated(found.regions, found.answer, found.setting.tool, device, kept),
+        emulated(found.regions, found.answer, found.setting.tool, kept),
         on,
         _roofs(found, program, on),
         (*on.notes, *_limited(on)),

@@ -34,5 +34,5 @@ def with_phi(marks: Marks, found: Estimation, dsp: int | None) -> Marks:
     """
     where = found.setting
     kept = written_unrolls(found.schedule)
-    of = robust(found.regions, where.tool, where.device, found.answer, kept=kept, dsp=dsp)
+    of = robust(found.regions, where.tool, found.answer, kept=kept, dsp=dsp)
     return replace(marks, phi=round(of.ratio, 4), rule=of.rule)

@@ -5,23 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dse.accelerator.figures import accelerator_of
-from dse.estimates.estimation import ranked, setting
-from dse.evaluators.base import Request, Result
-from polyhedral.schedule import apply
+from dse.estimates.estimation import Estimation
+from dse.evaluators.base import Result
+from dsl.programs.program import Program
 
 
-def with_board(result: Result, request: Request, board: str) -> Result:
+def with_board(result: Result, found: Estimation, program: Program, board: str) -> Result:
     """The result with the figures of a board; as it is where there are none.
 
     Args:
-        result: of the white box or a predictor, for the request.
-        request: the design.
+        result: of the white box or a predictor.
+        found: the same design, estimated.
+        program: without its schedule.
         board: its name.
-
-    Raises:
-        WeftError: as for the evaluation, which went well before.
     """
-    state = apply(request.program, request.schedule)
-    where = setting(request.tool, request.device, request.clock, calibration=request.calibration)
-    found = accelerator_of(ranked(state, request.schedule, where), request.program, board)
-    return result if isinstance(found, str) else replace(result, board=found.kept)
+    on = accelerator_of(found, program, board)
+    return result if isinstance(on, str) else replace(result, board=on.kept)

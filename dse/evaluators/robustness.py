@@ -4,26 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dse.estimates.estimation import ranked, setting
+from dse.estimates.estimation import Estimation
 from dse.estimates.support import with_phi
-from dse.evaluators.base import Request, Result
-from polyhedral.schedule import apply
+from dse.evaluators.base import Result
 
 
-def with_robustness(result: Result, request: Request, dsp: int | None) -> Result:
+def with_robustness(result: Result, found: Estimation, dsp: int | None) -> Result:
     """The result with phi, where it has marks.
 
     Args:
-        result: of the white box or a predictor, for the request.
-        request: the design.
+        result: of the white box or a predictor.
+        found: the same design, estimated.
         dsp: slices that it may use.
-
-    Raises:
-        WeftError: as for the evaluation, which went well before.
     """
     if result.marks is None:
         return result
-    state = apply(request.program, request.schedule)
-    where = setting(request.tool, request.device, request.clock, calibration=request.calibration)
-    found = ranked(state, request.schedule, where)
     return replace(result, marks=with_phi(result.marks, found, dsp))

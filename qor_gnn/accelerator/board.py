@@ -13,12 +13,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from backends.deploy.boards import Board
-from backends.devices import Device
 from qor_gnn.accelerator.channels import ChannelUse, by_channel, bytes_of, channel_of, crowded
 from qor_gnn.accelerator.interval import Interval
 from qor_gnn.accelerator.service import Service, served
 from qor_gnn.design.region import Kernel, Loop, Memory, Port, walk
-from qor_gnn.estimate import estimate
+from qor_gnn.estimate import brief
 from qor_gnn.result.qor_estimate import QorEstimate
 from qor_gnn.schedule.traffic import Traffic, stored_bytes
 from qor_gnn.tools.personality import Personality
@@ -66,14 +65,12 @@ class Design:
         kernel: the region tree.
         answer: csynth's view of it.
         tool: that is modelled.
-        device: that it is for.
         kept: as `qor_gnn.estimate.estimate` has it.
     """
 
     kernel: Kernel
     answer: QorEstimate
     tool: Personality
-    device: Device
     kept: frozenset[str]
 
 
@@ -120,7 +117,7 @@ def _cycles(design: Design, board: Board, period: float, end: int) -> float:
         return Service(math.ceil(board.memory.latency[end] / period), *paces)
 
     kernel = served(design.kernel, service)
-    found = estimate(kernel, design.tool, design.device, kept=design.kept).latency.average
+    found = brief(kernel, design.tool, design.kept).cycles
     return max(found, _busy_ns(board, design.answer.traffic, end) / period)
 
 

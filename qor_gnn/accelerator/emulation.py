@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from backends.devices import Device
 from backends.tables import described, parsed
 from polyhedral.requests.outside import word_bits
 from qor_gnn.accelerator.interval import Interval
 from qor_gnn.accelerator.service import Service, served
 from qor_gnn.design.region import Kernel, Memory, Port
-from qor_gnn.estimate import estimate
+from qor_gnn.estimate import brief
 from qor_gnn.result.qor_estimate import QorEstimate
 from qor_gnn.tools.personality import Personality
 
@@ -46,7 +45,7 @@ def waits() -> Waits:
 
 
 def emulated(
-    kernel: Kernel, answer: QorEstimate, tool: Personality, device: Device, kept: frozenset[str]
+    kernel: Kernel, answer: QorEstimate, tool: Personality, kept: frozenset[str]
 ) -> Interval:
     """Cycles of RTL with the tool's memory.
 
@@ -54,13 +53,12 @@ def emulated(
         kernel: a design with memory outside.
         answer: csynth's view of it, which is the least: there memory is always ready.
         tool: that is modelled.
-        device: that it is for.
         kept: as `qor_gnn.estimate.estimate` has it.
     """
     known = waits()
     least = max(answer.latency.average, busiest_port(answer))
     value, high = (
-        max(least, _with(kernel, stall, tool, device, kept)) for stall in (known.stall, known.most)
+        max(least, _with(kernel, stall, tool, kept)) for stall in (known.stall, known.most)
     )
     return Interval(least, value, high)
 
@@ -73,11 +71,9 @@ def busiest_port(answer: QorEstimate) -> float:
     return max(passed.values(), default=0.0)
 
 
-def _with(
-    kernel: Kernel, stall: float, tool: Personality, device: Device, kept: frozenset[str]
-) -> float:
+def _with(kernel: Kernel, stall: float, tool: Personality, kept: frozenset[str]) -> float:
     def waiting(memory: Memory, port: Port) -> Service:
         size = max(1, port.lanes) * word_bits(memory.dtype) / 8
         return Service(stall=stall * size / LINE)
 
-    return estimate(served(kernel, waiting), tool, device, kept=kept).latency.average
+    return brief(served(kernel, waiting), tool, kept).cycles

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from backends.devices import Device
 from dsl.errors.errors import ToolError
 from qor_gnn.design.region import Kernel, Statement, walk
-from qor_gnn.estimate import estimate
+from qor_gnn.estimate import brief
 from qor_gnn.result.qor_estimate import QorEstimate
 from qor_gnn.tools.operators import Operator
 from qor_gnn.tools.personality import Personality, available, personality
@@ -37,7 +36,6 @@ class Robust:
 def robust(
     kernel: Kernel,
     tool: Personality,
-    device: Device,
     found: QorEstimate,
     *,
     kept: frozenset[str] = frozenset(),
@@ -48,7 +46,6 @@ def robust(
     Args:
         kernel: as it is given to `qor_gnn.estimate.estimate`.
         tool: that ``found`` is of.
-        device: what for.
         found: the estimate.
         kept: as of `estimate`.
         dsp: slices that the design may use; None for those that it does.
@@ -57,11 +54,11 @@ def robust(
     own = found.latency.average
     for rule, other in _perturbed(kernel, tool):
         try:
-            answer = estimate(kernel, other, device, kept=kept)
+            answer = brief(kernel, other, kept)
         except ToolError:  # the other version has no such operator: it says nothing
             continue
         slices = max(dsp or 0, found.dsp, 1)
-        ratio = answer.latency.average * max(1.0, answer.dsp / slices) / own if own else 1.0
+        ratio = answer.cycles * max(1.0, answer.dsp / slices) / own if own else 1.0
         if ratio > worst.ratio:
             worst = Robust(ratio, rule)
     return worst

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -18,7 +19,8 @@ from dse.run.folder.codec import result_from_json, result_to_json
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from qor_gnn.accelerator.emulation import waits
 from qor_gnn.accelerator.service import Service, served
-from qor_gnn.estimate import estimate
+from qor_gnn.design.directives import written_unrolls
+from qor_gnn.estimate import brief, estimate
 from weft import f32
 
 Build = Callable[[ScheduleBuilder], ScheduleBuilder]
@@ -55,6 +57,21 @@ def copied(s: ScheduleBuilder, bits: int = 512) -> ScheduleBuilder:
         s.buffer(array)
         s.partition(f"{array}_buf", 1, factor=8)
     return s.pipeline("load_a_1").pipeline("store_b_1").pipeline("j")
+
+
+@pytest.mark.parametrize(
+    ("kernel", "schedule"),
+    [
+        ("outside/gemm_tiles", "overlapped"),
+        ("polybench/syrk", "columns"),
+        ("dataflow/two_products", "streamed"),
+    ],
+)
+def test_a_brief_answer_has_the_cycles_and_slices_of_the_estimate(kernel, schedule):
+    of = weft.load(f"examples/{kernel}.py:{Path(kernel).name}")
+    design = estimated(of.program, of.schedules[schedule], setting(None, "xczu9eg", 10.0))
+    short = brief(design.regions, design.setting.tool, written_unrolls(design.schedule))
+    assert (short.cycles, short.dsp) == (design.answer.latency.average, design.answer.dsp)
 
 
 # ------------------------------------------------------------------------------------------ traffic

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from dse.estimates.estimation import Estimation
 from dse.evaluators.base import Evaluator, Request, Result, judged
+from dse.evaluators.of_request import estimation_of
 from dse.evaluators.on_board import with_board
 from dse.evaluators.registry import of_what_is_emitted
 from dse.evaluators.robustness import with_robustness
@@ -47,16 +49,19 @@ def settle(
             if replace(found, seconds=design.result.seconds) != design.result:
                 run.keep(design.key, found)
                 run.event("corrected", key=design.key, status=found.status.value)
+    known: dict[str, Estimation] = {}
     while fresh := [
         d for d in _fastest(run) if d.result.marks is not None and d.result.marks.phi is None
     ]:
         for design in fresh:
-            asked = request(design.key)
-            found = with_robustness(design.result, asked, limits.resources.get("dsp"))
+            of = known[design.key] = estimation_of(request(design.key))
+            found = with_robustness(design.result, of, limits.resources.get("dsp"))
             run.keep(design.key, judged(found, limits))
     if board is not None:
         for design in _fastest(run, 1):
-            found = with_board(design.result, request(design.key), board)
+            asked = request(design.key)
+            of = known.get(design.key) or estimation_of(asked)
+            found = with_board(design.result, of, asked.program, board)
             run.keep(design.key, judged(found, limits))
 
 
