@@ -281,9 +281,10 @@ def _tiled(
                 continue
             after, steps = made
             copied = [a for a in after.scop.program.arrays if a.name in names.values()]
-            left = room - sum(map(bits_of, copied))
-            if left < 0:
+            if sum(map(bits_of, copied)) > room:
                 continue
+            # Copies of tiles that overlap are there twice.
+            left = room - max(choice.bits, sum(map(bits_of, copied)))
             after, wider, all_ = _in_rows(after, nest, left) if allowed.rows else (after, (), True)
             after, apart = _told_apart(after, nest)
             best = after, _Tiled((*steps, *wider, *apart), choice.cycles)
