@@ -203,8 +203,9 @@ def _copied(
     smaller ones where tiles would begin inside of them.
 
     What is at subscripts that are data is in no tile: where there are no tiles of all arrays, those of the others, and
-    large tables are looked up in memory outside. Where there are none of these either, what fits on the chip is
-    copied as a whole, and the elements of other arrays pass one after the other.
+    large tables are looked up in memory outside. Where there are none of these either, nests inside of a loop are tiled
+    beside statements that stand in it alone; and at last what fits on the chip is copied as a whole, and the elements of
+    other arrays pass one after the other.
     """
     tables = looked_up(program)
     others = {

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from backends.deploy.nests import accessed
 from dsl.programs.program import Array, Storage
 from dsl.schedules.steps import Expand, Step
 from polyhedral.requests.outside import word_bits
@@ -42,6 +43,8 @@ def in_rows(
         if array.storage is not Storage.LOCAL or not _ties(pieces, names, level + loops):
             continue
         for at in range(level, level + loops):
+            if all(_moves(piece, array.name, at) for piece in pieces):
+                continue  # it has elements for these iterations already
             ref = f"{pieces[0].name}.{pieces[0].names[at]}"
             found = _expanded(state, array, Expand(array.name, ref))
             if found is not None and found[1] <= room // _SHARE:
@@ -59,6 +62,16 @@ def _ties(pieces: Sequence[Piece], names: Sequence[str], level: int) -> bool:
         return False
     shared = min(shared_levels(pieces[0], p) for p in pieces[1:])
     return shared >= level and any(len(p.dims) > shared for p in pieces)
+
+
+def _moves(piece: Piece, array: str, level: int) -> bool:
+    """Whether all that a statement accesses of a local moves with a loop."""
+    values, loop = dict(piece.bindings), piece.names[level]
+    return all(
+        any(loop in index.substitute(values).variables() for index in access.indices)
+        for access in accessed(piece)
+        if access.array == array
+    )
 
 
 def _expanded(

@@ -129,7 +129,8 @@ def _best_tiled(
     ways = [(state, ()), joined] if joined[1] else [(state, ())]
     found: list[tuple[_Tiled, tuple[Step, ...]]] = []
     apart = _distributed(state)
-    for sweeps in (False, True):
+    # Beside statements that stand in a loop alone nests are tiled where whole ones have been tried.
+    for sweeps in (True,) if allowed.beside else (False, True):
         for those in (ways, _each_once(apart, _passing_together(*apart))):
             if not found:
                 made = [

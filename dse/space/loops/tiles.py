@@ -47,8 +47,10 @@ def in_wider_tiles(
         return None
     rows = replace(allowed, rows=True)
     found = outside(program, Schedule(), board, rows, before)
+    # Where one local for all iterations forbids the tiles that there are otherwise, it has elements for all of them.
+    alike = _tiled_loops(found) == _tiled_loops(plain)
+    made = {step.array for step in found if isinstance(step, Expand)} if alike else set()
     ways = (steps for _, steps in expanded(begun(program, before), ()))
-    made = {step.array for step in found if isinstance(step, Expand)}
     wide = [s for s in next(ways, ()) if isinstance(s, Expand) and s.array not in made]
     if wide:
         found = outside(program, Schedule(), board, rows, (*before, *wide))
@@ -73,6 +75,11 @@ def in_one_pass(program: Program, tiled: Schedule) -> Schedule | None:
     _, fused = merged(state, copying)
     last = [step for step in tiled if isinstance(step, SEARCHED)]
     return Schedule((*kept, *fused, *last)) if fused else None
+
+
+def _tiled_loops(schedule: Schedule) -> list[tuple[str, ...]]:
+    """The loops that are cut into tiles."""
+    return [step.loops for step in schedule if isinstance(step, Tile)]
 
 
 def _told_apart(steps: Sequence[Step], plain: Sequence[Step]) -> bool:
