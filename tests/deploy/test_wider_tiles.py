@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import weft
-from backends.deploy import rows, tiles
+from backends.deploy import tiles
 from backends.deploy.boards import board
 from backends.deploy.outside import outside
 from backends.deploy.tiles import Allowance, bits_of, chip_room, most_room
@@ -134,14 +134,32 @@ def channels(x: f32[32, 112, 112], w: f32[16, 32], y: f32[16, 112, 112]):
                 y[o, r, c] = s
 
 
-def test_statements_keep_the_loops_that_a_local_has_no_elements_for(monkeypatch):
-    monkeypatch.setattr(rows, "_SHARE", 10**9)  # no tile has memory left for it
+def test_statements_keep_the_loops_that_a_local_has_no_elements_for():
+    by_rows = Expand("s", "S0.r")  # along o it would be too large
+    found = outside(channels.program, Schedule(), board("pynq-z2"), Allowance(220), (by_rows,))
+    apart = [s for s in found if isinstance(s, Distribute)]
+    assert any(s.depth == 4 for s in apart)  # in the three tile loops and in o
+
+
+def test_a_local_has_an_element_for_each_iteration_of_a_tile_that_has_room_for_it():
     found = wider(channels)
     assert found is not None
     (expand,) = [s for s in found if isinstance(s, Expand)]
-    assert expand.loop.endswith("r")  # along o it would be too large
-    apart = [s for s in found if isinstance(s, Distribute)]
-    assert any(s.depth == 4 for s in apart)  # in the three tile loops and in o
+    assert expand.loop == "S0.o_1"
+    assert weft.equivalence(channels, found).verdict == "proven"
+    assert wider(in_an_array) is None
+
+
+@weft.kernel
+def in_an_array(A: f32[700, 600], x: f32[600], y: f32[600]):
+    """The local has an element for each row as it is written."""
+    t: f32[700]
+    for i in range(700):
+        t[i] = 0.0
+        for j in range(600):
+            t[i] += A[i, j] * x[j]
+        for j in range(600):
+            y[j] += A[i, j] * t[i]
 
 
 @weft.kernel
