@@ -50,7 +50,8 @@ def expand(state: ScheduledScop, step: Expand) -> ScheduledScop:
     """Rewrite the program; see the module.
 
     Raises:
-        ScheduleError: W228 a value is handed on, or the step comes too late; W207 too large.
+        ScheduleError: W228 a value is handed on, the loop stands in several places, or the step comes too late;
+            W207 too large.
     """
     array = find_array(state, step.array, step)
     if array.storage is Storage.SCRATCH:
@@ -60,9 +61,10 @@ def expand(state: ScheduledScop, step: Expand) -> ScheduledScop:
         raise _refused(step, f"'{array.name}' is an argument: the caller sees its shape")
     uid = find_loop(state, step.loop, step)
     made = None if is_as_written(state) else materialised(state)
-    if made is not None and state.dataflow is not None:
-        text = "expand comes after steps that change loops and dataflow"
-        raise _refused(step, text, help_="put it in front of dataflow")
+    streamed = any(s.array == array.name for s in state.streams)
+    if made is not None and (state.dataflow is not None or streamed):
+        text = "expand comes after steps that change loops, and after dataflow or stream"
+        raise _refused(step, text, help_="put it in front of dataflow and stream")
     old = state.scop if made is None else build_scop(made.program)
     array = old.program.array(array.name)
     pieces = {p.name: p for p in state.pieces} if made is None else made.pieces
