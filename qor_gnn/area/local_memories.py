@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from qor_gnn.area.processes import channels_cost, without_channels
 from qor_gnn.design.processes import channels_of
@@ -20,13 +21,13 @@ class LocalMemories:
 
     Attributes:
         kernel, channels: what lies between processes of a dataflow region, and whose it is.
-        arrays: all others, and how often the tool keeps each.
+        arrays: all others, and how often the tool keeps each, on average over its banks.
         rules: of the device's silicon.
     """
 
     kernel: Kernel
     channels: Sequence[Channel]
-    arrays: tuple[tuple[Memory, int], ...]
+    arrays: tuple[tuple[Memory, int | Fraction], ...]
     rules: StorageRules
 
     def cost(self, both: frozenset[str] = frozenset()) -> StorageCost:

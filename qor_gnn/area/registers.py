@@ -112,6 +112,8 @@ def _results(leaf: Leaf, sums: Sums, shared: Pools, early: set[int]) -> None:
     for n, operator in leaf.work:
         if n in closing and n not in leaf.last:
             continue  # straight into the accumulator
+        if operator.takes_in and get(n, 0) <= start[n] + operator.distance:
+            continue  # in a register of the slice that adds to it
         # The type of what a statement stores to is taken for that of its operators' results.
         target = graph.statement[n].target.memory
         bits = widths.get(target) or widths.setdefault(target, _width(leaf, target))
@@ -191,8 +193,9 @@ def _loads(leaf: Leaf, sums: Sums, shared: Pools, early: set[int]) -> None:
     late = remainders(leaf)
     for n in leaf.loads():
         place = places[shape_of[address[n]]]
-        if place.single and place.reached <= 1:
-            continue  # the register of the element itself
+        at_once = not place.complete and get(n, 0) == start[n] + 1
+        if place.reached <= 1 and (place.single or at_once):
+            continue  # the register of the element itself, or of a slice that takes it in at once
         bits = place.word
         if place.complete and not place.single:
             sums.ff["selected_complete"] += bits

@@ -20,6 +20,7 @@ from qor_gnn.body.graph import (
     Graph,
 )
 from qor_gnn.body.meetings import Accesses
+from qor_gnn.body.multiply_adds import early, multiply_added
 from qor_gnn.body.order import needed
 from qor_gnn.body.port_sets import PortSets, port_sets
 from qor_gnn.body.ports import PortKey, Taken, ports_of
@@ -212,6 +213,7 @@ def _overwritten(table: Addresses, address: int, written: dict[int, list[int]]) 
 def _finished(body: Body) -> Body:
     graph = body.graph
     out = body.kept_out
+    multiply_added(graph, out)
     body.nodes = [n for n in range(len(graph.kind)) if not out[n]]
     for address, value in graph.stores.items():
         if address not in body.registers:
@@ -268,7 +270,7 @@ def _link(body: Body) -> None:
     for n in body.nodes:
         for d in graph.deps[n]:
             if not out[d]:
-                states = distance[d]
+                states = distance[d] - (early(graph, d, n) if distance[d] > 1 else 0)
                 preds[n].append((d, states))
                 succs[d].append((n, states))
     for before, after, states in needed(graph.order, out):

@@ -12,13 +12,14 @@ from qor_gnn.design.constants import folded, folded_alone
 from qor_gnn.design.padding import padded
 from qor_gnn.design.region import Function, Kernel, Node, Op, Statement
 from qor_gnn.design.reshaped import in_words
+from qor_gnn.design.value_ranges import narrowed
 
 _LOW_BITS = ("add", "sub", "mul")
 
 
 def compiled(kernel: Kernel) -> Kernel:
     """The kernel as a compiler hands it on, locals in the order of their names."""
-    kernel = folded(padded(kernel))
+    kernel = narrowed(folded(padded(kernel)))
     types = {m.name: m.dtype for m in kernel.memories}
     arguments = [m for m in kernel.memories if m.argument]
     own = sorted((m for m in kernel.memories if not m.argument), key=lambda m: m.name)

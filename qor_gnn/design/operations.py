@@ -13,7 +13,7 @@ from typing import assert_never
 
 from dsl.expressions.affine import Affine
 from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType
-from qor_gnn.design.region import NO_FACTORS, WIRES, Access, Op
+from qor_gnn.design.region import NO_FACTORS, ONE_SUM, WIRES, Access, Op
 
 _KINDS = {
     **{f"arith.{k}f": k for k in ("add", "sub", "mul", "div", "neg", "cmp")},
@@ -203,15 +203,19 @@ def _factors(kind: str, taken: tuple[Value, ...]) -> tuple[int, int]:
 
 
 def _own_width(value: Value) -> int:
-    """Bits of an integer before it was extended; of a number those that it has, of a power of two `WIRES`."""
+    """Bits of an integer before it was extended; of a number those that it has.
+
+    Of a power of two `WIRES`, of what is a sum or a difference of two `ONE_SUM`.
+    """
     if value.op.kind != "const":
         return min(value.type[1], value.op.width)
     number = int(value.op.value)
     negative = not value.positive and bool(number >> (value.op.width - 1))  # these are its low bits
     size = (1 << value.op.width) - number if negative else number
-    if size & (size - 1) == 0:
-        return 2 if negative else WIRES  # a sum negates it
-    return size.bit_length() + 1
+    digits = (size ^ 3 * size).bit_count()  # of the signed form with the fewest of them
+    if digits <= 1 and not negative:
+        return WIRES
+    return ONE_SUM if digits <= 2 else size.bit_length() + 1
 
 
 def _text(value: float | Fraction, type_: Type) -> str:

@@ -127,6 +127,8 @@ class Access:
 NO_FACTORS = (0, 0)
 WIRES = 0
 """Bits of a factor that takes no logic: no variable has as few."""
+ONE_SUM = 1
+"""Bits of a factor that is a bit, or a number of two signed digits: a mask, or one sum of shifted copies."""
 _READ = frozenset({"load", "input", "const", "index"})
 
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from fractions import Fraction
 from math import prod
 
 from dsl.expressions.affine import Affine
@@ -40,8 +41,8 @@ from qor_gnn.tools.storage.laws import StorageRules
 
 def partitioned(
     kernel: Kernel, tool: Personality, kept: frozenset[str] = frozenset()
-) -> tuple[Kernel, Mapping[str, int]]:
-    """The design with the partitions that the tool adds, and the copies of each memory.
+) -> tuple[Kernel, Mapping[str, int | Fraction]]:
+    """The design with the partitions that the tool adds, and the copies of each memory, on average over its banks.
 
     Args:
         kernel: with its directives; memories that are split, or in words, already stay as they are.
@@ -76,14 +77,15 @@ def _bound(memory: Memory, banking: Banking) -> Memory:
 
 
 def copies_cost(
-    memory: Memory, copies: int, rules: StorageRules, both: bool = False
+    memory: Memory, copies: int | Fraction, rules: StorageRules, both: bool = False
 ) -> StorageCost:
     """What an array costs that the tool keeps so often (see `qor_gnn.memory.storage.storage`)."""
     one = memory_cost(memory, rules, both)
+    bram18, uram, ff = (round(n * copies) for n in (one.bram18, one.uram, one.ff))
     if memory.storage != READ_FROM_COPIES:
-        return replace(one, bram18=one.bram18 * copies)
+        return replace(one, bram18=bram18)
     # Of LUTRAM each copy has a register of the word; the LUTs are reported once.
-    return replace(one, bram18=one.bram18 * copies, uram=one.uram * copies, ff=one.ff * copies)
+    return replace(one, bram18=bram18, uram=uram, ff=ff)
 
 
 def _split(memory: Memory, factors: Mapping[int, int]) -> Memory:

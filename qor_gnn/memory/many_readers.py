@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import product
 from math import gcd, prod
 
@@ -24,14 +25,26 @@ from qor_gnn.tools.personality import Personality
 
 Form = tuple[tuple[tuple[object, int], ...], ...]
 
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a pipeline reads of an array: how much of its busiest bank, how often, and whether it stores to it, too."""
+
+    pipe: Pipe
+    touches: tuple[Touch, ...]
+    loads: int
+    interval: int
+    written: bool
+
+
 _PORTS = 2  # of a memory that is not read from copies
 _COUNTED = 4096  # elements of a box that are looked at one by one
 
 
 def stored(
     kernel: Kernel, tool: Personality, kept: frozenset[str] = frozenset()
-) -> tuple[Kernel, Mapping[str, int]]:
-    """The design with its local arrays as the tool stores them, and the copies of each memory.
+) -> tuple[Kernel, Mapping[str, Fraction]]:
+    """The design with its local arrays as the tool stores them, and the copies of each memory, on average over its banks.
 
     Args:
         kernel: with its directives.
@@ -71,27 +84,67 @@ def _copies(
     memories: Mapping[str, Memory],
     own: frozenset[str],
     tool: Personality,
-) -> dict[str, int]:
-    """The arrays that are read from copies, and from how many."""
-    most = tool.local_arrays.most_copies
+) -> dict[str, Fraction]:
+    """The arrays that are read from copies, and from how many, on average over their banks."""
     writes: Counter[str] = Counter()
-    reads: dict[str, list[tuple[int, int, bool]]] = defaultdict(list)
+    reads: dict[str, list[Read]] = defaultdict(list)
     for pipe in pipelined:
-        uses = _uses(pipe, memories, tool.banks.rotating)
+        touched = _touched(pipe)
+        uses = _uses(pipe, touched, memories, tool.banks.rotating)
         interval = _interval(pipe, uses, memories, own, tool)
         for name, (loads, stores) in uses.items():
             writes[name] = max(writes[name], stores)
             if name in own:
-                reads[name].append((loads, interval, stores > 0))
-    found = {}
-    for name, uses_of in reads.items():
-        if memories[name].in_registers or writes[name] > 1:
-            continue
-        if not any(loads > 1 and loads + written > _PORTS for loads, _, written in uses_of):
-            continue
-        wanted = max(-(-loads // at) - (not written) for loads, at, written in uses_of)
-        found[name] = max(1, min(most, wanted))
-    return found
+                loaded = tuple(t for t in touched[name] if not t.write)
+                reads[name].append(Read(pipe, loaded, loads, interval, stores > 0))
+    return {
+        name: _kept(memories[name], of, tool)
+        for name, of in reads.items()
+        if not (memories[name].in_registers or writes[name] > 1)
+        and any(r.loads > 1 and r.loads + r.written > _PORTS for r in of)
+    }
+
+
+def _kept(memory: Memory, reads: Sequence[Read], tool: Personality) -> Fraction:
+    """Copies of a bank, on average: each is kept as often as those that may read it want.
+
+    Where every access tells which bank of a dimension it is of, only these have readers.
+    """
+    boxes = [[box_of(t, r.pipe) for t in r.touches] for r in reads]
+    data = any(_at_data(t, r.pipe) for r in reads for t in r.touches)
+    told = [
+        d
+        for d, split in enumerate(memory.splits)
+        if split.factor > 1 and not data and not any(b.form[d] for of in boxes for b in of)
+    ]
+    wanted: Counter[tuple[int, ...]] = Counter()
+    for read, of in zip(reads, boxes, strict=True):
+        places = [
+            {memory.splits[d].bank(n, memory.shape[d]) for b in of for n in b.offsets[d]}
+            for d in told
+        ]
+        for place in product(*places):
+            loads = read.loads
+            if told:
+                here = {_within(b, memory, told, place) for b in of}
+                loads = _busiest(here, memory, tool.banks.rotating)
+            wanted[place] = max(wanted[place], -(-loads // read.interval) - (not read.written))
+    most = tool.local_arrays.most_copies
+    copies = [max(1, min(most, n)) for n in wanted.values()]
+    rows = prod(memory.splits[d].factor for d in told)
+    return Fraction(sum(copies) + rows - len(copies), rows)
+
+
+def _within(box: Box, memory: Memory, told: Sequence[int], place: tuple[int, ...]) -> Box:
+    """What of a box is in some banks."""
+    at = dict(zip(told, place, strict=True))
+    offsets = tuple(
+        frozenset(n for n in of if d not in at or split.bank(n, extent) == at[d])
+        for d, (of, split, extent) in enumerate(
+            zip(box.offsets, memory.splits, memory.shape, strict=True)
+        )
+    )
+    return replace(box, offsets=offsets)
 
 
 def _interval(
@@ -115,8 +168,8 @@ def _interval(
     return most
 
 
-def _uses(pipe: Pipe, memories: Mapping[str, Memory], apart: bool) -> dict[str, tuple[int, int]]:
-    """Loads and stores of an iteration of the busiest bank of each array.
+def _touched(pipe: Pipe) -> dict[str, list[Touch]]:
+    """The accesses of an iteration to each array.
 
     Loads that do not move are hoisted. Stores that do not may be too, unless other accesses may be of their elements.
     """
@@ -125,6 +178,13 @@ def _uses(pipe: Pipe, memories: Mapping[str, Memory], apart: bool) -> dict[str, 
     for t in pipe.touches:
         if t.write or t.guarded or t.variables - still:  # what is no counter is data, and moves
             touches[t.memory].append(t)
+    return touches
+
+
+def _uses(
+    pipe: Pipe, touches: Mapping[str, Sequence[Touch]], memories: Mapping[str, Memory], apart: bool
+) -> dict[str, tuple[int, int]]:
+    """Loads and stores of an iteration of the busiest bank of each array."""
     return {
         name: (
             _accesses(pipe, [t for t in ts if not t.write], memories[name], apart),
@@ -136,10 +196,15 @@ def _uses(pipe: Pipe, memories: Mapping[str, Memory], apart: bool) -> dict[str, 
 
 def _accesses(pipe: Pipe, touches: Sequence[Touch], memory: Memory, apart: bool) -> int:
     """Of the busiest bank: those at places that data tell are of other elements in each copy, and of any bank."""
-    counters = {x.iv for x in (*pipe.inner, *pipe.outside, *pipe.flattened, pipe.loop)}
-    told = [t for t in touches if t.variables <= counters]
+    told = [t for t in touches if not _at_data(t, pipe)]
     data = (len(touches) - len(told)) * prod(pipe.copies.values())
     return data + _busiest({box_of(t, pipe) for t in told}, memory, apart)
+
+
+def _at_data(touch: Touch, pipe: Pipe) -> bool:
+    """Its place is data: no counters tell it."""
+    counters = {x.iv for x in (*pipe.inner, *pipe.outside, *pipe.flattened, pipe.loop)}
+    return not touch.variables <= counters
 
 
 def _busiest(boxes: Iterable[Box], memory: Memory, apart: bool) -> int:

@@ -328,7 +328,11 @@ def straight_block(scope: Scope, nodes: list[Placed]) -> Body:
     for node, env in nodes:
         expander.prepare((node,), env)
         expander.run((node,), {})
-    return block(expander.graph, scope.personality)
+    graph, tool = expander.graph, scope.personality
+    if not tool.is_open and adds_integers(graph):
+        sums = replace(tool.sums, order="root")
+        graph = reassociated(graph, sums, tool.accesses.load, reals=False)
+    return block(graph, tool)
 
 
 def inlined(nodes: list[Placed]) -> list[Placed]:

@@ -12,7 +12,8 @@ FIRST, LAST = "2020.1", "2025.2"
 
 _UNASKED = "2022.2"
 """From here on reports show loops that are pipelined, and short ones that are unrolled, without a pragma. What was
-measured of 2022.1 are designs each of whose loops says whether it is, so that it stands for no later release."""
+measured of 2022.1 are designs each of whose loops says whether it is, so that it stands for no later release; 2021.1
+has its rules with the tool's own settings, and stands for those before."""
 
 _RELEASE = re.compile(r"vitis-(\d{4})\.([12])")
 

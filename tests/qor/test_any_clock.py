@@ -160,7 +160,7 @@ def test_a_derived_personality_is_found_by_its_name() -> None:
         assert tool.base
 
 
-@pytest.mark.parametrize("name", ["vitis-2022.1-xc7z021-1-5ns", "vitis-2021.1-xc7z020-1-5ns",
+@pytest.mark.parametrize("name", ["vitis-2022.1-xc7z021-1-5ns", "vitis-2021.2-xc7z020-1-5ns",
                                   "vitis-2022.1-xc7z020-1-0.2ns", "vitis-2022.1-xc7z020-1-ns"])  # fmt: skip
 def test_no_such_target(name: str) -> None:
     with pytest.raises(ToolError, match="W450"):

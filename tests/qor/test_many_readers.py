@@ -226,6 +226,34 @@ def test_banks_with_more_reads_than_ports_are_copied() -> None:
     assert copies == {"a": 7, "b": 15}  # b has 64 reads in 4 states, of a's banks each has 32
 
 
+@weft.kernel
+def last_row(A: f32[5, 64], w: f32[16], y: f32[48]):
+    K: f32[5, 64]
+    for i in range(5):
+        for j in range(64):
+            K[i, j] = A[i, j]
+    for c in range(48):
+        acc: f32 = 0.0
+        for t in range(16):
+            acc += K[4, c + t] * w[t]
+        for i in range(4):
+            acc += K[i, c]
+        y[c] = acc
+
+
+def test_a_bank_is_copied_for_its_own_readers() -> None:
+    """The last of five rows is read 16 times an iteration, each other one once: not 15 copies of all of them."""
+    steps: list[Step] = [
+        Partition("K", 0, "complete"),
+        Partition("w", 0, "complete"),
+        Pipeline("c"),
+    ]
+    tree = kernel_of_tree(loop_tree(apply(last_row.program, Schedule(tuple(steps)))))
+    design, copies = partitioned(tree, personality(PLACE))
+    assert design.memory("K").storage == READ_FROM_COPIES
+    assert copies["K"] * design.memory("K").banks == 15 + 4
+
+
 def test_without_automatic_pipelines_only_those_that_are_asked_for() -> None:
     """2022.1 does nothing to a loop that nobody pipelined."""
     tool = personality("vitis-2022.1-xcu55c-2-5ns")

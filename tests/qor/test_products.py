@@ -61,7 +61,20 @@ def test_fixed_point_is_no_different(device: tuple[str, float]) -> None:
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(
     ("number", "dsp"),
-    [(1, 0), (8, 0), (1024, 0), (3, 0), (6, 0), (-3, 0), (-7, 0), (-64, 0), (10, 1), (100, 1)],
+    [
+        (1, 0),
+        (8, 0),
+        (1024, 0),
+        (3, 0),
+        (6, 0),
+        (-3, 0),
+        (-7, 0),
+        (-64, 0),
+        (10, 0),
+        (-12, 0),
+        (11, 1),
+        (100, 1),
+    ],
 )
 def test_a_number_of_few_bits_takes_no_slice(
     number: int, dsp: int, device: tuple[str, float]

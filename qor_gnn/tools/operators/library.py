@@ -9,7 +9,7 @@ from typing import Any
 
 from backends.tables import described, mapping
 from dsl.errors.errors import ToolError, did_you_mean
-from qor_gnn.tools.operators.multipliers import IMPLEMENTATIONS, Product
+from qor_gnn.tools.operators.multipliers import IMPLEMENTATIONS, ONE_SUM, Product
 
 _TABLES = ("operators", "integers", "implementations")
 _SIDE = "dsp_side"
@@ -31,6 +31,8 @@ class Operator:
         least, most: the range of the distance, where it is extrapolated; 0 where it is not told.
         alone: no two operations have one unit, though it has DSP slices.
         own: the user's own reports show when its result may be used.
+        slice: a DSP slice multiplies its factors, and can add to their product.
+        takes_in: its first stage is nothing but registers, so that it starts in the state in which a load ends.
     """
 
     core: str
@@ -47,6 +49,8 @@ class Operator:
     most: int = 0
     alone: bool = False
     own: bool = False
+    slice: bool = False
+    takes_in: bool = False
 
     @property
     def source(self) -> str:
@@ -159,6 +163,8 @@ class Library:
         long, short = factors
         if type_ == "int" and long and not short:
             return Operator(f"{kind}_wires", 0, integer=True, origin="derived")
+        if type_ == "int" and kind == "mul" and self.dsp_side and short == ONE_SUM:
+            return replace(self.integers["add"].operator("add", width), core=f"mul_sum_{width}")
         if type_ == "int" and kind == "mul" and self.dsp_side and short:
             return self._product(width, long, short, impl)
         if type_ == "int" and kind in self.integers:
@@ -180,6 +186,7 @@ class Library:
         kind = "_".join(("mul", impl) if other else ("mul",))
         core = f"{kind}_{made.long}_{made.short}_{width}"
         found = self.integers["mul"].operator("mul", made.like)
+        found = replace(found, slice=made.in_a_slice)
         if made.by_few_bits:  # timed as if it were in slices
             return replace(found, core=core, dsp=0, lut=made.luts)
         if made.of_luts and not found.dsp:

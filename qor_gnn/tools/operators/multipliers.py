@@ -25,6 +25,11 @@ _LUTS, _SHORT, _PART = 10, 18, 17
 _FEW = (
     4  # bits of a factor, with which no product takes a slice: none of 27 rows, of five bits all 15
 )
+ONE_SUM = 1
+"""Bits of a factor that one sum or difference of two shifted copies multiplies with, as of a number of two signed
+digits (`qor_gnn.design.operations`): it takes no slice. Rows of 20, 60 and 80 words in reports of 2022.2 and 2023.2, and
+products of data with 3 to 18 in 2022.1, where 11, 13 and 19 take slices (docs/lab/schedule.md)."""
+
 _FEW_LUT = 0.63
 """LUTs a bit of the longer factor then: the median of those rows, but for one project's of a single LUT each."""
 
@@ -110,6 +115,11 @@ class Product:
     def _most(self) -> int:
         """Bits of the longest factors of LUTs; of longer ones no report tells what they take."""
         return len(LUT_PRODUCT) if self.impl == FABRIC else _LUTS
+
+    @property
+    def in_a_slice(self) -> bool:
+        """One slice multiplies it, and can add to it; of LUTs nobody asked for."""
+        return self.impl != FABRIC and self.short <= _SHORT and self.long <= self.side
 
     @property
     def luts(self) -> int:
