@@ -51,20 +51,19 @@ def _comes_again(graph: Graph, product: int, total: int, stored: Sequence[tuple[
 
     Two of 39 projects have `mac_muladd` of one or two stages; when the tool takes these is not known.
     """
-    shape = graph.addresses.shape
-    again = {shape(a).memory for a, value in stored if value >= total and graph.needs(value, total)}
-    if not again:
-        return False
-    pending, seen = [product], {product}
+    table, pending, seen, loaded = graph.addresses, [product], {product}, set()
     while pending:
         n = pending.pop()
-        if graph.kind[n] == LOAD and shape(graph.address[n]).memory in again:
-            return True
+        if graph.kind[n] == LOAD:
+            loaded.add(table.shape(graph.address[n]).memory)
         for d in graph.deps[n]:
             if d not in seen:
                 seen.add(d)
                 pending.append(d)
-    return False
+    return any(
+        value >= total and table.shape(a).memory in loaded and graph.needs(value, total)
+        for a, value in stored
+    )
 
 
 def early(graph: Graph, load: int, user: int) -> int:

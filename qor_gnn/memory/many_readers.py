@@ -119,15 +119,15 @@ def _kept(memory: Memory, reads: Sequence[Read], tool: Personality) -> Fraction:
     ]
     wanted: Counter[tuple[int, ...]] = Counter()
     for read, of in zip(reads, boxes, strict=True):
-        places = [
-            {memory.splits[d].bank(n, memory.shape[d]) for b in of for n in b.offsets[d]}
-            for d in told
-        ]
-        for place in product(*places):
-            loads = read.loads
-            if told:
-                here = {_within(b, memory, told, place) for b in of}
-                loads = _busiest(here, memory, tool.banks.rotating)
+        here: dict[tuple[int, ...], set[Box]] = defaultdict(set)
+        for box in of:
+            banks = (
+                {memory.splits[d].bank(n, memory.shape[d]) for n in box.offsets[d]} for d in told
+            )
+            for place in product(*banks):
+                here[place].add(_within(box, memory, told, place))
+        for place, inside in here.items():
+            loads = _busiest(inside, memory, tool.banks.rotating) if told else read.loads
             wanted[place] = max(wanted[place], -(-loads // read.interval) - (not read.written))
     most = tool.local_arrays.most_copies
     copies = [max(1, min(most, n)) for n in wanted.values()]
@@ -136,7 +136,9 @@ def _kept(memory: Memory, reads: Sequence[Read], tool: Personality) -> Fraction:
 
 
 def _within(box: Box, memory: Memory, told: Sequence[int], place: tuple[int, ...]) -> Box:
-    """What of a box is in some banks."""
+    """What of a box is in one bank of some dimensions."""
+    if not told:
+        return box
     at = dict(zip(told, place, strict=True))
     offsets = tuple(
         frozenset(n for n in of if d not in at or split.bank(n, extent) == at[d])
