@@ -10,6 +10,7 @@ from dsl.expressions.types import DType, FixedType, IntType
 from dsl.schedules.schedule import ScheduleBuilder
 from qor_gnn.result.qor_estimate import QorEstimate
 from qor_gnn.tools.operators.multipliers import Product
+from qor_gnn.tools.personality import personality
 
 DEVICES = (
     ("xczu9eg", 10.0),
@@ -81,6 +82,12 @@ def test_a_number_of_few_bits_takes_no_slice(
 ) -> None:
     found = made(IntType(16), IntType(8), IntType(32), device, number)
     assert found.dsp == dsp
+
+
+def test_a_sum_of_shifted_copies_is_a_product_where_a_slice_is_asked_for() -> None:
+    tool = personality("vitis-2022.1-zu9eg-10ns")
+    assert tool.operator("mul", "int", 16, "", (16, 1)).dsp == 0
+    assert tool.operator("mul", "int", 16, "dsp", (16, 1)).dsp == 1
 
 
 def test_a_power_of_two_is_wires() -> None:

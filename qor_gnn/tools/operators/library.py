@@ -9,7 +9,7 @@ from typing import Any
 
 from backends.tables import described, mapping
 from dsl.errors.errors import ToolError, did_you_mean
-from qor_gnn.tools.operators.multipliers import IMPLEMENTATIONS, ONE_SUM, Product
+from qor_gnn.tools.operators.multipliers import DSP, IMPLEMENTATIONS, ONE_SUM, Product
 
 _TABLES = ("operators", "integers", "implementations")
 _SIDE = "dsp_side"
@@ -163,7 +163,8 @@ class Library:
         long, short = factors
         if type_ == "int" and long and not short:
             return Operator(f"{kind}_wires", 0, integer=True, origin="derived")
-        if type_ == "int" and kind == "mul" and self.dsp_side and short == ONE_SUM:
+        one_sum = short == ONE_SUM and impl != DSP
+        if type_ == "int" and kind == "mul" and self.dsp_side and one_sum:
             return replace(self.integers["add"].operator("add", width), core=f"mul_sum_{width}")
         if type_ == "int" and kind == "mul" and self.dsp_side and short:
             return self._product(width, long, short, impl)
