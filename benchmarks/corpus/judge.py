@@ -7,7 +7,7 @@ from functools import cache
 
 from backends.devices import device
 from benchmarks.corpus.registry import EXPERT, Entry
-from dse.bounds.bounds import bounds
+from dse.bounds.bounds import Bound, bounds
 from dse.bounds.work import work_of
 from dse.evaluators.base import Limits, Request, Status, device_limits, judged
 from dse.evaluators.model import ModelEvaluator, personality_for
@@ -25,14 +25,14 @@ class Judgement:
         resources: what it uses, by name.
         status: ``ok`` where it keeps to the budget; else the evaluator's word.
         detail: why it is not ``ok``.
-        bound: cycles that no schedule of the kernel as it was written can beat.
+        bound: what no schedule of the kernel as it was written can beat.
     """
 
     cycles: float | None
     resources: dict[str, int]
     status: str
     detail: str
-    bound: int
+    bound: Bound
 
     @property
     def feasible(self) -> bool:
@@ -42,7 +42,7 @@ class Judgement:
     @property
     def ratio(self) -> float | None:
         """Cycles by the lower bound, which may be 0."""
-        return None if self.cycles is None else self.cycles / max(1, self.bound)
+        return None if self.cycles is None else self.cycles / max(1, self.bound.cycles)
 
 
 def limits_of(entry: Entry) -> Limits:
@@ -60,6 +60,6 @@ def judgement(entry: Entry) -> Judgement:
     limits = limits_of(entry)
     found = judged(ModelEvaluator().evaluate(request), limits)
     work = work_of(entry.kernel.program, tool, entry.budget.reassociate)
-    bound = bounds(work, tool, limits.resources["dsp"], limits.resources["lut"]).cycles
+    bound = bounds(work, tool, limits.resources["dsp"], limits.resources["lut"]).tightest
     used = {name: found.resources[name] for name in RESOURCES if name in found.resources}
     return Judgement(found.latency, used, found.status.value, found.detail, bound)

@@ -50,7 +50,8 @@ def line_of(entry: Entry, effort: Effort, *, explore: bool) -> dict[str, Any]:
         "budget": {"device": entry.budget.device, "share": entry.budget.share},
         **verified(entry, effort),
         "expert": {"cycles": found.cycles, **found.resources, "feasible": found.feasible},
-        "bound": found.bound,
+        "bound": found.bound.cycles,
+        "bound_of": f"{found.bound.kind}: {found.bound.reason}",
         "expert_to_bound": rounded(found.ratio),
     }
     if explore:
@@ -114,7 +115,7 @@ def explored(entry: Entry, judged: Judgement, effort: Effort) -> dict[str, Any]:
     cycles = found["cycles"]
     return {
         "cycles": cycles,
-        "to_bound": None if cycles is None else rounded(cycles / max(1, judged.bound)),
+        "to_bound": None if cycles is None else rounded(cycles / max(1, judged.bound.cycles)),
         "to_expert": rounded(cycles / judged.cycles) if cycles and judged.cycles else None,
         "points": found["points"],
         "trials": found["trials"],

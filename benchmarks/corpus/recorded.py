@@ -22,7 +22,7 @@ def record_of(entry: Entry, found: Judgement) -> dict[str, Any]:
         "judged_by": entry.judged_by,
         "budget": asdict(entry.budget),
         "cycles": found.cycles,
-        "bound": found.bound,
+        "bound": found.bound.cycles,
         "ratio": None if found.ratio is None else round(found.ratio, 3),
         **found.resources,
     }

@@ -17,6 +17,8 @@ from functools import cached_property, lru_cache
 from itertools import combinations
 from math import prod
 
+from dse.bounds.composing import composed_types
+from dse.bounds.value_graph import ValueGraph, value_graph
 from dsl.expressions.affine import Affine, Atom
 from dsl.programs.program import Loop, Program
 from dsl.schedules.schedule import Schedule
@@ -69,6 +71,20 @@ class Facts:
     values: Values
     counted: Mapping[str, int | None]
     statements: Mapping[str, Statement]
+
+    @cached_property
+    def graph(self) -> ValueGraph | None:
+        """All values one by one, where they are few enough."""
+        ops = {name: len(stmt.ops) for name, stmt in self.statements.items()}
+        if any(self.counted[name] is None for name in ops):
+            return None
+        every = sum(count * (self.counted[name] or 0) for name, count in ops.items())
+        return value_graph(self.program, self.statements, every)
+
+    @cached_property
+    def composed(self) -> frozenset[str]:
+        """Types of values whose recurrences can run in blocks."""
+        return composed_types(self.values.scop)
 
     @cached_property
     def counts(self) -> dict[str, int]:

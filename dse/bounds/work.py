@@ -15,6 +15,8 @@ from math import ceil, log2
 
 from networkx.utils import UnionFind
 
+from dse.bounds.counted import counted, kind_of
+from dse.bounds.critical import longest_chain
 from dse.bounds.distinct import Facts, Row, Tag, facts_of, folds, rank, row_of
 from dse.bounds.roofline import Operations
 from dsl.expressions.expr import Access as Read
@@ -59,16 +61,17 @@ def work_of(program: Program, tool: Personality, reassociate: bool = False) -> W
     facts = facts_of(program)
     counter = _Counter(facts, tool, reassociate)
     counter.count()
+    chains, operations = [*_recurrences(facts, tool, reassociate)], counter.operations
+    if facts.graph is not None:
+        operations = counted(facts.graph, tool, reassociate)
+        longest = longest_chain(facts.graph, tool, reassociate, facts.composed)
+        chains.append((longest.cycles, str(longest)))
     return Work(
         program,
-        {
-            core: replace(counter.kinds[core], times=n)
-            for core, n in sorted(counter.totals.items())
-            if n
-        },
+        dict(sorted(operations.items())),
         counter.reads,
         counter.writes,
-        tuple(sorted(_recurrences(facts, tool, reassociate), key=lambda c: -c[0])),
+        tuple(sorted(chains, key=lambda c: -c[0])),
     )
 
 
@@ -89,23 +92,9 @@ def _extremes(stmt: Statement) -> set[int]:
     return found
 
 
-def _in_logic(operator: Operator) -> bool:
-    """A unit that may have no DSP slice: of integers, where no report shows it."""
-    return operator.integer and not operator.measured
-
-
-def _is_product(op: Op, tool: Personality) -> bool:
-    """A product of integers whose units the tool's law of multipliers tells."""
-    return op.type == "int" and op.kind == "mul" and op.factors[1] > 0 and tool.library.dsp_side > 0
-
-
-def _kind(op: Op, operator: Operator, tool: Personality) -> Operations | None:
-    """The units that may do an operation; None where they cost nothing that is known."""
-    logic = _in_logic(operator)
-    if not (_is_product(op, tool) if logic else operator.shared):
-        return None
-    ways = dict.fromkeys((o.dsp, o.lut) for o in tool.operators_of(op))
-    return Operations(0, tuple(ways), logic)
+def _may_be_guard(stmt: Statement, n: int) -> bool:
+    """A selection of integers, of which the guard of a store may be left."""
+    return stmt.ops[n].kind == "select" and stmt.ops[n].type == "int"
 
 
 def _operator(stmt: Statement, n: int, tool: Personality) -> Operator | None:
@@ -138,6 +127,11 @@ class _Counter:
     reads: dict[str, int] = field(default_factory=dict)
     writes: dict[str, int] = field(default_factory=dict)
 
+    @property
+    def operations(self) -> Mapping[str, Operations]:
+        """Those that were counted, by core."""
+        return {core: replace(self.kinds[core], times=n) for core, n in self.totals.items() if n}
+
     def count(self) -> None:
         """Count operations, and elements that pass ports."""
         alike: dict[tuple[str, int], list[_Counted]] = {}
@@ -147,8 +141,8 @@ class _Counter:
             shapes = _shapes(stmt, known)
             for n in range(len(stmt.ops)):
                 operator = _operator(stmt, n, self.tool)
-                kind = None if operator is None else _kind(stmt.ops[n], operator, self.tool)
-                if operator is None or kind is None:
+                kind = None if operator is None else kind_of(stmt.ops[n], self.tool)
+                if operator is None or kind is None or _may_be_guard(stmt, n):
                     continue
                 self.kinds.setdefault(operator.core, kind)
                 rows, growing = self._told(name, n)

@@ -50,9 +50,9 @@ def to_bound(facts: Facts, design: Told) -> str:
 
 
 def to_own_bound(facts: Facts, design: Told) -> str:
-    """Cycles over the lower bound for as many DSP as it has."""
-    used = design.result.resources.get("dsp")
-    fewest = facts.problem.fewest(used) if facts.problem and used is not None else None
+    """Cycles over the lower bound for as many DSP slices and LUTs as it has."""
+    dsp, lut = design.result.resources.get("dsp"), design.result.resources.get("lut")
+    fewest = facts.problem.fewest(dsp, lut) if facts.problem and dsp is not None else None
     return times(design.cycles / fewest) if fewest else NONE
 
 

@@ -70,7 +70,7 @@ def row_of(run: RunDirectory, problem: Problem | None, design: Design) -> dict[s
         "seconds": (result.latency or 0) * result.period_at(run.manifest["clock_ns"]) * 1e-9,
         **result.resources,
         **{name: verdict(promoted) for name, promoted in design.promoted.items()},
-        "to_bound": to_bound(result, problem) if problem is not None else None,
+        "to_bound": to_own_bound(result, problem) if problem is not None else None,
         "speed_up": speed_up(result, problem) if problem is not None else None,
         **_predicted(design),
         "routed": None if after is None else after_routing.as_data(after),
@@ -141,9 +141,16 @@ def verdict(result: Result) -> str:
 
 
 def to_bound(result: Result, problem: Problem) -> float | None:
-    """How many times the lower bound a design takes."""
+    """How many times the lower bound of the whole budget a design takes."""
     bound = problem.bound
     return round((result.latency or 0) / bound.cycles, 3) if bound else None
+
+
+def to_own_bound(result: Result, problem: Problem) -> float | None:
+    """How many times the lower bound of as many DSP slices and LUTs as it has a design takes."""
+    dsp, lut = result.resources.get("dsp"), result.resources.get("lut")
+    fewest = None if dsp is None else problem.fewest(dsp, lut)
+    return round((result.latency or 0) / fewest, 3) if fewest else to_bound(result, problem)
 
 
 def speed_up(result: Result, problem: Problem) -> float | None:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from math import ceil, prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from backends.devices import Device
+from dse.bounds.roofline import Operations, in_logic
 from dse.evaluators.base import Result
 from dse.evaluators.fidelities import RESOURCES
 from dse.kernels.reduced import extents_of
@@ -65,6 +66,7 @@ class Problem:
         structures: of the space.
         bounds: on the latency of any design within the budget.
         curve: DSP and the fewest cycles that any design of so many can take, ascending.
+        operations: what units do, by core: what any number of DSP slices and LUTs takes for them follows.
         shapes: of the arrays.
         device: its name and what it has of each resource.
         notes: where the tool was not measured.
@@ -81,11 +83,15 @@ class Problem:
     device: Mapping[str, str | int]
     notes: tuple[str, ...]
     plain: Result | None
+    operations: Mapping[str, Operations] = field(default_factory=dict)
 
-    def fewest(self, dsp: int) -> int | None:
-        """Cycles that no design of so many DSP can do with less; None where that is not known."""
+    def fewest(self, dsp: int, lut: int | None = None) -> int | None:
+        """Cycles that no design of so many DSP slices (and LUTs) can do with less; None where that is not known."""
         at = bisect_left(self.curve, (dsp, 0))
-        return self.curve[at][1] if at < len(self.curve) else None
+        if at == len(self.curve):
+            return None
+        cycles = self.curve[at][1]
+        return cycles if lut is None else max(cycles, in_logic(self.operations, dsp, lut)[0])
 
     @property
     def bound(self) -> KnownBound | None:
@@ -141,6 +147,7 @@ def describe(
         {"name": device.name, "part": device.part, **{n: getattr(device, n) for n in RESOURCES}},
         tuple(notes),
         plain,
+        work.operations,
     )
 
 
@@ -159,6 +166,11 @@ def keep(run: RunDirectory, problem: Problem) -> None:
     write_whole(run.path / _FILE, json.dumps(data, indent=1) + "\n")
 
 
+def _operations(data: Mapping[str, Any]) -> Operations:
+    ways = tuple((int(dsp), int(lut)) for dsp, lut in data["ways"])
+    return Operations(int(data["times"]), ways, bool(data["logic"]))
+
+
 def problem_of(run: RunDirectory) -> Problem | None:
     """What `keep` wrote; None where there is nothing that can be read."""
     try:
@@ -175,6 +187,7 @@ def problem_of(run: RunDirectory) -> Problem | None:
             dict(data["device"]),
             tuple(map(str, data["notes"])),
             None if data["plain"] is None else result_from_json(data["plain"]),
+            {str(core): _operations(of) for core, of in data["operations"].items()},
         )
     except (OSError, KeyError, TypeError, ValueError, AttributeError):
         return None

@@ -1,0 +1,322 @@
+"""A program's values as a graph: each expression that its iterations compute, once.
+
+Where a program has few enough iterations, they are gone through one by one, in the order of the program, and what each
+operation computes is numbered: an operation on the same values is the same value, wherever it stands. That is what
+is left of a program after a tool has unrolled all loops, kept all elements in registers, and computed the same
+value once. So each value that a result needs is an operation of any design, and follows what it is computed from: through
+arrays and scalars, over statements, at any distance, and under any guard on loop variables.
+
+A read at a subscript that is data takes any element. It waits for its subscripts alone, and keeps all values that the
+array holds there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from dse.bounds.statement_plans import Place, Plan, Step, plan_of
+from dsl.expressions.affine import cond_holds
+from dsl.programs.program import If, Loop, Node, Program, Stmt
+from polyhedral.legality.associative import is_associative
+from qor_gnn.design.region import Op, Statement
+
+MOST = 150_000
+"""Operations that are gone through, in less than a second. Larger programs have what `dse.bounds.distinct` proves."""
+
+_KEPT = 200_000  # values that reads at subscripts that are data keep, all together
+_COMMUTE = frozenset({"add", "mul", "and", "or", "xor"})
+_NEUTRAL_FLOATS = (0.0, 1.0, -1.0)
+
+ELEMENT = "element"
+"""The kind of what nothing has computed: elements that nobody has written, scalar arguments."""
+NUMBER = "number"
+"""The kind of constants, and of loop variables, whose values unrolling tells."""
+GATHER = "gather"
+"""The kind of a read at subscripts that are data."""
+WIRES = "wires"
+"""The kind of an operation that may cost nothing: on a number that leaves no operator."""
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value.
+
+    Attributes:
+        kind: one of the above; else empty, and ``op`` computes it.
+        operands: the numbers of what it is computed from.
+        op: the operation.
+        keeps: values that are needed where this one is, though it is not computed from them.
+    """
+
+    kind: str
+    operands: tuple[int, ...] = ()
+    op: Op | None = None
+    keeps: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ValueGraph:
+    """The values of a program, operands before what is computed from them.
+
+    Attributes:
+        values: all of them.
+        needed: the numbers of those that a result is computed from, ascending.
+        results: those that arguments hold at the end, and what is stored to elements that data tell.
+        reads: elements of an argument that some needed value is, by its name.
+        writes: elements of an argument that are stored to.
+        fixed: selections whose condition is computed from all that iterations hand to what they choose among.
+        handed: values that are computed directly from what a statement has stored.
+        guards: selections between a value and what the element holds that it is stored to: guards of stores.
+    """
+
+    values: tuple[Value, ...]
+    needed: tuple[int, ...]
+    results: frozenset[int]
+    reads: Mapping[str, int]
+    writes: Mapping[str, int]
+    fixed: frozenset[int]
+    handed: frozenset[int]
+    guards: frozenset[int]
+
+
+def value_graph(
+    program: Program, statements: Mapping[str, Statement], operations: int
+) -> ValueGraph | None:
+    """The values of a program.
+
+    Args:
+        program: the program.
+        statements: its operations, by statement; none of a statement whose value is known to the compiler.
+        operations: how many all iterations have.
+
+    Returns:
+        None where there are too many to go through.
+    """
+    if operations > MOST:
+        return None
+    maker = _Maker(program, statements)
+    try:
+        maker.run(program.body, {})
+    except _TooManyError:
+        return None
+    return maker.graph()
+
+
+class _TooManyError(Exception):
+    """Iterations that do nothing: their guards hold nowhere."""
+
+
+@dataclass(slots=True)
+class _Maker:
+    """Goes through a program."""
+
+    program: Program
+    statements: Mapping[str, Statement]
+    left: int = 2 * MOST  # iterations
+    values: list[Value] = field(default_factory=list)
+    keys: dict[tuple[object, ...], int] = field(default_factory=dict)
+    held: dict[str, dict[int, int]] = field(default_factory=dict)
+    scattered: set[str] = field(default_factory=set)
+    stored: set[int] = field(default_factory=set)  # to elements that data tell
+    kept: int = 0
+    fixed: set[int] = field(default_factory=set)
+    loose: set[int] = field(default_factory=set)
+    handed: set[int] = field(default_factory=set)
+    guards: set[int] = field(default_factory=set)
+    tables: frozenset[str] = frozenset()
+    scoped: dict[int, list[str]] = field(default_factory=dict)
+    plans: dict[str, Plan] = field(default_factory=dict)
+    exact: frozenset[str] = (
+        frozenset()
+    )  # statements whose order is free in the type that they store
+
+    def __post_init__(self) -> None:
+        self.exact = frozenset(
+            s.name
+            for s in self.program.statements()
+            if is_associative(s.value, self.program.array(s.target.array).dtype)
+        )
+        self.tables = frozenset(array.name for array in self.program.tables)
+        for array in self.program.arrays:
+            self.held[array.name] = {}
+            if array.scope_depth:
+                self.scoped.setdefault(array.scope_depth, []).append(array.name)
+
+    # --------------------------------------------------------------------------------- iterations
+
+    def run(self, nodes: Iterable[Node], env: dict[str, int], depth: int = 0) -> None:
+        """Go through nodes where the loops around have these values."""
+        for node in nodes:
+            match node:
+                case Stmt():
+                    statement = self.statements.get(node.name)
+                    if statement is not None:
+                        self._statement(statement, env)
+                case If():
+                    self.run(node.then if cond_holds(node.cond, env) else node.orelse, env, depth)
+                case Loop():
+                    for value in _iterations(node, env):
+                        self.left -= 1
+                        if self.left < 0:
+                            raise _TooManyError
+                        env[node.var] = value
+                        for name in self.scoped.get(depth + 1, ()):
+                            self.held[name] = {}
+                        self.run(node.body, env, depth + 1)
+                    env.pop(node.var, None)
+
+    def _statement(self, statement: Statement, env: Mapping[str, int]) -> None:
+        plan = self.plans.get(statement.name)
+        if plan is None:
+            exact = statement.name in self.exact
+            plan = self.plans[statement.name] = plan_of(self.program, statement, exact)
+        found: list[int] = []
+        for step in plan.steps:
+            if step.place is not None:
+                number = self._load(step, found, env)
+            elif step.head is not None:
+                number = self._computed(step, found)
+            else:
+                number = self._known(step.op, env)
+            found.append(number)
+        if plan.guard:
+            self.guards.add(found[-1])
+        self._store(statement, plan.target, found, env)
+
+    # -------------------------------------------------------------------------------------- values
+
+    def _new(self, key: tuple[object, ...], value: Value) -> int:
+        number = self.keys[key] = len(self.values)
+        self.values.append(value)
+        return number
+
+    def _leaf(self, kind: str, *what: object) -> int:
+        key = (kind, *what)
+        number = self.keys.get(key)
+        return self._new(key, Value(kind)) if number is None else number
+
+    def _known(self, op: Op, env: Mapping[str, int]) -> int:
+        """What nothing computes: a scalar argument, a loop variable, a number."""
+        if op.kind == "input":
+            return self._leaf(ELEMENT, op.access)
+        if op.kind == "index" and op.access is not None:
+            return self._leaf(NUMBER, "index", op.access.indices[0].evaluate(env))
+        key = (NUMBER, op.type, op.value)
+        number = self.keys.get(key)
+        return self._new(key, Value(NUMBER, op=op)) if number is None else number
+
+    def _computed(self, step: Step, found: list[int]) -> int:
+        op = step.op
+        operands = [found[k] for k in step.operands]
+        if op.kind in _COMMUTE:
+            operands.sort()
+        key = (step.head, *operands)
+        number = self.keys.get(key)
+        if number is None:
+            kind = WIRES if self._folds(op, operands) else ""
+            number = self._new(key, Value(kind, tuple(operands), op))
+        values = self.values
+        handed = step.direct and number not in self.handed
+        if handed and any(not values[found[k]].kind for k in step.direct):
+            self.handed.add(number)
+        if step.chosen and number not in self.loose:
+            self._tied(number, step, found)
+        return number
+
+    def _tied(self, number: int, step: Step, found: list[int]) -> None:
+        """Whether the condition of a selection is computed from all that iterations hand to what it chooses among."""
+        chosen = {k for n in step.chosen if not self.values[k := found[n]].kind}
+        tied = bool(chosen) and chosen <= {found[n] for n in step.tested}
+        (self.fixed if tied else self.loose).add(number)
+
+    def _folds(self, op: Op, operands: list[int]) -> bool:
+        """An operator on a number may be none: on a loop variable, which unrolling tells, a shift, what is neutral."""
+        numbers = [v for k in operands if (v := self.values[k]).kind == NUMBER]
+        if not numbers:
+            return False
+        if len(numbers) == len(operands) or op.kind in ("div", "mod"):
+            return True
+        if op.type != "int":
+            return any(v.op is None or float(v.op.value) in _NEUTRAL_FLOATS for v in numbers)
+        if op.kind == "select":
+            return self.values[operands[0]].kind == NUMBER
+        if op.kind in ("shl", "shr") or (op.kind == "mul" and op.factors[1:] == (0,)):
+            return True
+        neutral = (0, 1) if op.kind == "mul" else (0,)
+        return any(v.op is None or int(v.op.value) in neutral for v in numbers)
+
+    def _load(self, step: Step, found: list[int], env: Mapping[str, int]) -> int:
+        place = step.place
+        assert place is not None
+        name, at = place.array, place.at(env)
+        held = self.held[name]
+        if step.operands:
+            operands = tuple([found[k] for k in step.operands])
+            key = (GATHER, name, at, *operands)
+            number = self.keys.get(key)
+            if number is None:
+                keeps = tuple(held.values()) if self.kept < _KEPT else ()
+                self.kept += len(keeps)
+                number = self._new(key, Value(GATHER, operands, keeps=keeps))
+            return number
+        number = held.get(at)
+        if number is None:
+            known = name in self.scattered or name in self.tables
+            number = held[at] = self._leaf(NUMBER if known else ELEMENT, name, at)
+        return number
+
+    def _store(
+        self, statement: Statement, place: Place, found: list[int], env: Mapping[str, int]
+    ) -> None:
+        if statement.subscripts:
+            # It may be any element: what the array holds now is one of two values, of which nothing is known.
+            self.scattered.add(place.array)
+            self.held[place.array] = {}
+            self.stored.update((found[-1], *(found[k] for k in statement.subscripts)))
+        else:
+            self.held[place.array][place.at(env)] = found[-1]
+
+    # --------------------------------------------------------------------------------------- graph
+
+    def graph(self) -> ValueGraph:
+        """What was found."""
+        arguments = [a.name for a in self.program.arguments if a.shape]
+        results = set(self.stored)
+        for name in arguments:
+            results.update(self.held[name].values())
+        needed = self._needed(results)
+        reads: dict[str, int] = {}
+        writes: dict[str, int] = {}
+        for key, number in self.keys.items():
+            if key[0] == ELEMENT and number in needed and len(key) == 3:
+                reads[str(key[1])] = reads.get(str(key[1]), 0) + 1
+        for name in arguments:
+            own = self.held[name].items()
+            changed = sum(self.keys.get((ELEMENT, name, at)) != number for at, number in own)
+            if changed and name not in self.scattered:
+                writes[name] = changed
+        return ValueGraph(
+            tuple(self.values), tuple(sorted(needed)), frozenset(results), reads, writes,
+            frozenset(self.fixed - self.loose), frozenset(self.handed), frozenset(self.guards),
+        )  # fmt: skip
+
+    def _needed(self, results: Iterable[int]) -> set[int]:
+        found: set[int] = set()
+        open_ = list(results)
+        while open_:
+            number = open_.pop()
+            if number not in found:
+                found.add(number)
+                value = self.values[number]
+                open_ += value.operands
+                open_ += value.keeps
+        return found
+
+
+def _iterations(loop: Loop, env: Mapping[str, int]) -> Iterator[int]:
+    low = max(a.evaluate(env) for a in loop.lowers)
+    high = min(a.evaluate(env) for a in loop.uppers)
+    return iter(
+        range(low, high, loop.step) if loop.step > 0 else range(high - 1, low - 1, loop.step)
+    )

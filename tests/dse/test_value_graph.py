@@ -1,0 +1,176 @@
+"""Bounds by all values of a program, one by one: chains of any distance, logic, and what steps may reorder."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+import weft
+from dse.bounds.bounds import bounds, work_of
+from dse.bounds.distinct import facts_of
+from dse.space.space import space_of
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
+from polyhedral.codegen.generate import loop_tree
+from polyhedral.schedule import apply
+from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.estimate import estimate
+from qor_gnn.tools.personality import Personality, allowed, personality
+from tests.dse.test_bounds_hold import some_points
+from weft import f32, i8, i16, i32, u8, u16, u32
+
+TOOL = personality("vitis-2022.1-xc7z020-1-10ns")
+ADD, MUL = (TOOL.operator(kind, "f32", 32).distance for kind in ("add", "mul"))
+
+
+@weft.kernel
+def third(x: f32[31]):
+    for i in range(3, 31):
+        x[i] = x[i - 3] * x[i - 3] + 0.5
+
+
+@weft.kernel
+def through(a: f32[12], x: f32[13]):
+    u: f32[12]
+    for i in range(12):
+        t: f32 = x[i] + a[i]
+        u[i] = t
+        if i < 11:
+            x[i + 1] = u[i] * t
+        else:
+            x[12] = a[0]
+
+
+@weft.kernel
+def looked_up(table: u16[64], x: u8[32], y: u16[32]):
+    run: u16 = 0
+    for i in range(32):
+        run = table[run & 63] + x[i]
+        y[i] = run
+
+
+@weft.kernel
+def shifted(seed: u32[1], y: u32[64]):
+    s: u32 = seed[0]
+    for i in range(64):
+        s = (s ^ (s << 13)) + 7
+        y[i] = s
+
+
+@weft.kernel
+def largest(x: i32[128], best: i32[1], where: i32[1]):
+    top: i32 = x[0]
+    index: i32 = 0
+    for i in range(1, 128):
+        index = i if x[i] > top else index
+        top = max(top, x[i])
+    best[0] = top
+    where[0] = index
+
+
+@weft.kernel
+def running(x: i16[96], y: i32[96]):
+    total: i32 = 0
+    for i in range(96):
+        total += x[i]
+        y[i] = total
+
+
+@weft.kernel
+def clamped(x: i8[64], y: i32[64]):
+    here: i32 = 0
+    for i in range(64):
+        here = max(here + x[i], 0)
+        y[i] = here
+
+
+@weft.kernel
+def reset(x: i16[64], c: u8[64], y: i32[64]):
+    s: i32 = 0
+    for i in range(64):
+        s = s + x[i] if c[i] > 3 else x[i]
+        y[i] = s
+
+
+@weft.kernel
+def counted(x: u8[200], h: u16[16]):
+    for i in range(200):
+        h[x[i] & 15] += 1
+
+
+@weft.kernel
+def nowhere(x: f32[8]):
+    for i in range(2_000_000_000):
+        if i < 0:
+            x[0] = 1.0
+    for i in range(8):
+        x[i] = x[i] * x[i]
+
+
+def chain(kernel, tool: Personality = TOOL, free: bool = False) -> int:
+    return bounds(work_of(kernel.program, tool, free), tool, 10_000).recurrence.cycles
+
+
+def test_a_chain_of_any_distance_is_as_long_as_it_is() -> None:
+    # Of 28 elements a third; a product may save a state where it is the first behind what is stored.
+    assert chain(third) == 10 * (MUL + ADD) - 9 * TOOL.recurrences.closing
+
+
+def test_a_chain_goes_through_scalars_arrays_and_guards() -> None:
+    # The last element has none of that.
+    assert chain(through) == 10 * (ADD + MUL)
+
+
+def test_a_table_that_data_index_is_waited_for() -> None:
+    step = TOOL.operator("and", "int", 16).delay + TOOL.operator("add", "int", 17).delay
+    assert chain(looked_up) >= int(31 * step / TOOL.usable_ns)
+
+
+def test_logic_that_does_not_compose_is_a_chain() -> None:
+    step = TOOL.operator("xor", "int", 32).delay + TOOL.operator("add", "int", 32).delay
+    assert chain(shifted) >= int(63 * step / TOOL.usable_ns)
+
+
+def test_operations_of_integers_take_luts() -> None:
+    work = work_of(running.program, TOOL)
+    (core,) = (name for name in work.operations if name.startswith("add"))
+    assert work.operations[core].times == 95  # the first term may be the sum
+    each = TOOL.operator("add", "int", 32).lut
+    found = bounds(work, TOOL, 0, 10 * each).lut
+    assert found is not None
+    assert found.cycles == 10  # ten units, nine or ten additions each
+    assert f"{10 * each:,} LUT" in found.reason
+
+
+def test_iterations_that_do_nothing_are_not_gone_through() -> None:
+    began = time.process_time()
+    assert facts_of(nowhere.program).graph is None
+    assert work_of(nowhere.program, TOOL).operations["fmul"].times == 8
+    assert time.process_time() - began < 20
+
+
+def _answers(program: Program, free: bool, count: int):
+    space = space_of(program, TOOL, free)
+    for point in some_points(space, 64, count):
+        schedule = space.schedule(point)
+        if schedule is not None:
+            yield schedule, _estimate(program, schedule)
+
+
+def _estimate(program: Program, schedule: Schedule):
+    state = apply(program, schedule)
+    return estimate(kernel_of_tree(loop_tree(state)), allowed(TOOL, bool(state.reassociated)))
+
+
+@pytest.mark.parametrize(
+    "kernel", [largest, running, clamped, reset, counted], ids=lambda k: k.name
+)
+def test_no_design_with_searches_scans_or_parts_is_under_its_bounds(kernel) -> None:
+    work = work_of(kernel.program, TOOL)
+    steps = set()
+    for schedule, answer in _answers(kernel.program, False, 16):
+        steps |= {type(step).__name__ for step in schedule.steps}
+        least = bounds(work, TOOL, answer.dsp, answer.lut)
+        assert least.cycles <= answer.latency.average, (schedule.to_python(), least.tightest)
+    assert steps & {"Locate", "Scan", "PartialSums"}
