@@ -73,7 +73,8 @@ def within(
     for _ in range(factor):
         for function in functions:
             moved = _joined(moved, _after(function, moved, of))
-            total = _joined(total, _after(_sums_of(function), total, of))
+            # In the type that a step has it need not fit: the component has a type of its own.
+            total = _joined(total, _after(_sums_of(function), total, of, cuts=False))
     types: dict[str, DType] = {
         "scan": type_of(total),
         "least": type_of(moved),
@@ -82,13 +83,23 @@ def within(
     return with_component_types(family, types, limits)
 
 
-def _after(function: Function, before: Range, of: Ranges) -> Range:
-    """What the value is after a function."""
+def _after(function: Function, before: Range, of: Ranges, cuts: bool = True) -> Range:
+    """What the value is after a function.
+
+    Args:
+        function: what is done to it.
+        before: what it was.
+        of: the range of a term.
+        cuts: each step is in the type that it has in the program.
+
+    Raises:
+        NoScanError: some step may cut it to that type.
+    """
     match function:
         case Reset(value):
             return of(value)
         case Choice(_, then, orelse):
-            return _joined(_after(then, before, of), _after(orelse, before, of))
+            return _joined(*(_after(way, before, of, cuts) for way in (then, orelse)))
         case Chain(ops):
             low, high = before
             for each in ops:
@@ -102,7 +113,7 @@ def _after(function: Function, before: Range, of: Ranges) -> Range:
                         low, high = max(low, a), max(high, b)
                     case _:
                         low, high = min(low, a), min(high, b)
-                if not _holds(type_range(each.dtype), (low, high)):
+                if cuts and not _holds(type_range(each.dtype), (low, high)):
                     raise NoScanError(f"it may be {low} to {high}, which {each.dtype} cuts")
             return low, high
 

@@ -111,6 +111,19 @@ def closed(x: i32[16], y: i16[16], z: i16[16], out: i16[16], f: f32[16]):
         f[i] = v
 
 
+@weft.kernel
+def saturating(x: i8[21], y: i8[21], top: u8[21], z: u8[21]):
+    level: i8 = 3
+    for i in range(21):
+        total = level + x[i]
+        level = min(max(total, -128), 127)
+        y[i] = level
+    bright: u8 = 7
+    for i in range(21):
+        bright = max(min(bright + x[i], top[i]), 0)
+        z[i] = bright
+
+
 def steps() -> ScheduleBuilder:
     return ScheduleBuilder()
 
@@ -124,6 +137,7 @@ SCHEDULES = [
         .scan("S8", "S8.i", 5),
     ),
     (hashes, steps().scan("S1", "S1.i", 4).scan("S4", "S4.i", 6).scan("S6", "S6.i_1_2", 3)),
+    (saturating, steps().scan("S2", "S2.i", 8, tail="guard").scan("S5", "S5.i", 6)),
     (integrators, steps().scan("S3", "n", 8).scan("S4", "S4.n_1", 8)),
 ]  # fmt: skip
 
@@ -166,6 +180,9 @@ def test_components_are_as_wide_as_what_they_hold() -> None:
     # Eight terms of -128 to 127, and the largest sum of up to eight of them beside 20 * 127 in all.
     assert str(program.array("here_scan").dtype) == "i11"
     assert str(program.array("here_least").dtype) == "i13"
+    # A step adds in nine bits, a block of eight in eleven.
+    program = apply(saturating.program, steps().scan("S2", "S2.i", 8).build()).scop.program
+    assert str(program.array("level_scan").dtype) == "i11"
 
 
 @pytest.mark.parametrize(
