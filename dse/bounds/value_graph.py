@@ -29,7 +29,7 @@ _COMMUTE = frozenset({"add", "mul", "and", "or", "xor"})
 _NEUTRAL_FLOATS = (0.0, 1.0, -1.0)
 
 ELEMENT = "element"
-"""The kind of what nothing has computed: elements that nobody has written, scalar arguments."""
+"""The kind of what nothing need compute: elements that nobody has written, scalar arguments, what a number decides."""
 NUMBER = "number"
 """The kind of constants, and of loop variables, whose values unrolling tells."""
 GATHER = "gather"
@@ -63,8 +63,6 @@ class ValueGraph:
         values: all of them.
         needed: the numbers of those that a result is computed from, ascending.
         results: those that arguments hold at the end, and what is stored to elements that data tell.
-        reads: elements of an argument that some needed value is, by its name.
-        writes: elements of an argument that are stored to.
         fixed: selections whose condition is computed from all that iterations hand to what they choose among.
         handed: values that are computed directly from what a statement has stored.
         guards: selections between a value and what the element holds that it is stored to: guards of stores.
@@ -73,8 +71,6 @@ class ValueGraph:
     values: tuple[Value, ...]
     needed: tuple[int, ...]
     results: frozenset[int]
-    reads: Mapping[str, int]
-    writes: Mapping[str, int]
     fixed: frozenset[int]
     handed: frozenset[int]
     guards: frozenset[int]
@@ -214,8 +210,7 @@ class _Maker:
         key = (step.head, *operands)
         number = self.keys.get(key)
         if number is None:
-            kind = WIRES if self._folds(op, operands) else ""
-            number = self._new(key, Value(kind, tuple(operands), op))
+            number = self._new(key, self._made(op, operands))
         values = self.values
         handed = step.direct and number not in self.handed
         if handed and any(not values[found[k]].kind for k in step.direct):
@@ -230,12 +225,23 @@ class _Maker:
         tied = bool(chosen) and chosen <= {found[n] for n in step.tested}
         (self.fixed if tied else self.loose).add(number)
 
-    def _folds(self, op: Op, operands: list[int]) -> bool:
-        """An operator on a number may be none: on a loop variable, which unrolling tells, a shift, what is neutral."""
+    def _made(self, op: Op, operands: list[int]) -> Value:
+        """The value of an operation, which a number among its operands may leave nothing of."""
         numbers = [v for k in operands if (v := self.values[k]).kind == NUMBER]
-        if not numbers:
-            return False
-        if len(numbers) == len(operands) or op.kind in ("div", "mod"):
+        if len(numbers) == len(operands):
+            return Value(NUMBER)
+        if not numbers or not self._folds(op, operands, numbers):
+            return Value("", tuple(operands), op)
+        # Of a number that decides all, as in `0 * x`, none of the others need be computed.
+        decides = op.kind in ("select", "mod") or (
+            op.kind in ("mul", "and", "div")
+            and any(v.op is None or float(v.op.value) == 0 for v in numbers)
+        )
+        return Value(ELEMENT) if decides else Value(WIRES, tuple(operands), op)
+
+    def _folds(self, op: Op, operands: list[int], numbers: list[Value]) -> bool:
+        """An operator on a number may be none: on a loop variable, which unrolling tells, a shift, what is neutral."""
+        if op.kind in ("div", "mod"):
             return True
         if op.type != "int":
             return any(v.op is None or float(v.op.value) in _NEUTRAL_FLOATS for v in numbers)
@@ -286,18 +292,8 @@ class _Maker:
         for name in arguments:
             results.update(self.held[name].values())
         needed = self._needed(results)
-        reads: dict[str, int] = {}
-        writes: dict[str, int] = {}
-        for key, number in self.keys.items():
-            if key[0] == ELEMENT and number in needed and len(key) == 3:
-                reads[str(key[1])] = reads.get(str(key[1]), 0) + 1
-        for name in arguments:
-            own = self.held[name].items()
-            changed = sum(self.keys.get((ELEMENT, name, at)) != number for at, number in own)
-            if changed and name not in self.scattered:
-                writes[name] = changed
         return ValueGraph(
-            tuple(self.values), tuple(sorted(needed)), frozenset(results), reads, writes,
+            tuple(self.values), tuple(sorted(needed)), frozenset(results),
             frozenset(self.fixed - self.loose), frozenset(self.handed), frozenset(self.guards),
         )  # fmt: skip
 

@@ -108,6 +108,13 @@ def nowhere(x: f32[8]):
         x[i] = x[i] * x[i]
 
 
+@weft.kernel
+def decided(x: i32[8], y: i32[8], z: i32[8]):
+    for i in range(8):
+        y[i] = x[i] * x[7 - i] if i == 20 else x[i] + 3
+        z[i] = (x[i] ^ x[7 - i]) * (i - i)
+
+
 def chain(kernel, tool: Personality = TOOL, free: bool = False) -> int:
     return bounds(work_of(kernel.program, tool, free), tool, 10_000).recurrence.cycles
 
@@ -141,6 +148,12 @@ def test_operations_of_integers_take_luts() -> None:
     assert found is not None
     assert found.cycles == 10  # ten units, nine or ten additions each
     assert f"{10 * each:,} LUT" in found.reason
+
+
+def test_what_a_loop_variable_decides_need_not_be_computed() -> None:
+    """Where loops are unrolled, a choice by a loop variable is none, and a product with 0 is 0."""
+    work = work_of(decided.program, TOOL)
+    assert not [core for core in work.operations if core.startswith(("mul", "xor", "select"))]
 
 
 def test_iterations_that_do_nothing_are_not_gone_through() -> None:
