@@ -9,13 +9,15 @@ operators of all classes on its type, and selections among them, are one run. Wh
 sum, product, limit or pattern of the values that enter by the operators of this one class. In a tree of operators that
 take ``d`` a value that enters at ``t`` and has ``k`` levels in front of it is not out before ``t + k * d``, and the sum
 of ``2 ** -k`` over all that enter is at most 1 (Kraft's inequality). So the result is not there before
-``d * log2(sum of 2 ** (t / d))``, for each class.
+``d * log2(sum of 2 ** (t / d))``, for each class. Values that enter several times may cancel, or count once (``x ^ x``,
+``max(x, x)``), so that only those are summed up that no other operator of the run takes.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp2, floor, inf, log2
 
 from dse.bounds.statement_plans import EXACT
@@ -25,6 +27,9 @@ from qor_gnn.design.region import Op
 from qor_gnn.tools.operators import Operator
 from qor_gnn.tools.personality import Personality
 
+_MOVES = frozenset(
+    {"shl", "shr", "mul", "div", "mod"}
+)  # what bits are moved by, which nothing reorders
 _OPERANDS = 2  # of an operator that joins values
 CLASS_OF = {
     **REAL_SUMS,
@@ -60,11 +65,13 @@ class _Run:
         levels: see above.
         entered: when the last value has entered the run, in ns.
         least: the shortest operator of the run, in ns.
+        alone: nothing of it is taken twice by operators of such runs.
     """
 
     levels: Levels
     entered: float
     least: float
+    alone: bool = False
 
 
 def extremes_of(graph: ValueGraph) -> dict[int, int]:
@@ -124,11 +131,9 @@ class _Timed:
         self.times: dict[int, float] = {}
         self.runs: dict[int, tuple[str, _Run]] = {}
         self.steps: dict[int, tuple[str, str, float]] = {}
-        self.unit: dict[str, dict[str, float]] = {}
+        self.users = Counter(k for n in graph.needed for k in graph.values[n].operands)
+        self.taken: Counter[tuple[str, int]] = Counter()
         self.unit = self._units()
-        self.first = {
-            name: _Run(dict.fromkeys(own, 0.0), 0.0, inf) for name, own in self.unit.items()
-        }
 
     def all(self) -> Mapping[int, float]:
         """Of each value that is needed."""
@@ -146,8 +151,10 @@ class _Timed:
         """What may be wires: a run goes on behind it."""
         last = max(value.operands, key=lambda k: self.times[k])
         self.times[number] = self.times[last]
-        if last in self.runs:
-            self.runs[number] = self.runs[last]
+        moved = value.op is not None and value.op.kind in _MOVES
+        if last in self.runs and not moved:
+            family, run = self.runs[last]
+            self.runs[number] = family, replace(run, alone=False)
 
     def _computed(self, number: int, value: Value, op: Op) -> None:
         chosen = op.kind == "select"
@@ -220,12 +227,15 @@ class _Timed:
         least = min(delay, least)
         if not in_class:
             entered = max(entered, self.times[self.graph.values[number].operands[0]])
-        levels, time = {}, entered + least
+        alone = [
+            run.alone and self.taken[family, k] == 1 for run, k in zip(runs, operands, strict=True)
+        ]
+        levels, time, apart = {}, entered + least, any(alone)
         for name, d in self.unit[family].items():
             every = [run.levels.get(name, -inf) for run in runs]
-            level = levels[name] = _joined(every) if name == in_class else max(every)
-            time = max(time, d * level)
-        self.runs[number] = family, _Run(levels, entered, least)
+            level = _joined(every) if apart and name == in_class else max(every)
+            levels[name], time = level, max(time, d * level)
+        self.runs[number] = family, _Run(levels, entered, least, bool(in_class) and all(alone))
         self.times[number] = time
 
     def _entering(self, number: int, family: str) -> _Run:
@@ -236,9 +246,17 @@ class _Timed:
         if self.graph.values[number].kind == NUMBER:
             return _NOTHING
         time = self.times[number]
-        if not time:
-            return self.first[family]
-        return _Run({name: time / d for name, d in self.unit[family].items()}, time, inf)
+        levels = {name: time / d for name, d in self.unit[family].items()}
+        return _Run(levels, time, inf, self._once(number))
+
+    def _once(self, number: int) -> bool:
+        """Whether a value is not there in other bits as well, which something else takes."""
+        value = self.graph.values[number]
+        while value.op is not None and (value.kind == WIRES or value.op.value == EXACT):
+            if any(self.users[k] > 1 for k in value.operands):
+                return False
+            value = self.graph.values[value.operands[0]]
+        return True
 
     def _units(self) -> dict[str, dict[str, float]]:
         """The least time of an operator of each class, by what it is a run of."""
@@ -247,12 +265,17 @@ class _Timed:
         for number in self.graph.needed:
             value = self.graph.values[number]
             op = value.op
-            if op is None or value.kind or (id(op), number in self.extremes) in seen:
+            if op is None or value.kind:
                 continue
-            seen.add((id(op), number in self.extremes))
             in_class, family = self._class(number, op)
             if not family:
                 continue
+            if in_class:
+                data = value.operands[1:] if op.kind == "select" else value.operands
+                self.taken.update((family, k) for k in data)
+            if (id(op), number in self.extremes) in seen:
+                continue
+            seen.add((id(op), number in self.extremes))
             own, time = found.setdefault(family, {}), self._step(number, op)
             if in_class and time > 0:
                 own[in_class] = min(own.get(in_class, inf), time)
@@ -297,7 +320,7 @@ class _Timed:
             number = max(value.operands, key=lambda k: self.times[k])
 
 
-_NOTHING = _Run({}, 0.0, inf)
+_NOTHING = _Run({}, 0.0, inf, True)
 
 
 def _joined(levels: list[float]) -> float:

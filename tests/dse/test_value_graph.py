@@ -115,6 +115,23 @@ def decided(x: i32[8], y: i32[8], z: i32[8]):
         z[i] = (x[i] ^ x[7 - i]) * (i - i)
 
 
+@weft.kernel
+def largest_so_far(x: f32[16, 16], y: f32[16, 16]):
+    for i in range(1, 16):
+        for j in range(1, 16):
+            y[i, j] = max(max(y[i - 1, j], y[i, j - 1]), x[i, j])
+
+
+@weft.kernel
+def window_sums(x: i32[128], y: i32[128]):
+    s: i32 = 0
+    for i in range(128):
+        s += x[i]
+        if i >= 4:
+            s -= x[i - 4]
+        y[i] = s
+
+
 def chain(kernel, tool: Personality = TOOL, free: bool = False) -> int:
     return bounds(work_of(kernel.program, tool, free), tool, 10_000).recurrence.cycles
 
@@ -154,6 +171,13 @@ def test_what_a_loop_variable_decides_need_not_be_computed() -> None:
     """Where loops are unrolled, a choice by a loop variable is none, and a product with 0 is 0."""
     work = work_of(decided.program, TOOL)
     assert not [core for core in work.operations if core.startswith(("mul", "xor", "select"))]
+
+
+def test_what_enters_twice_may_count_once() -> None:
+    """The largest so far is that of 256 elements at most, a window the sum of four: ten levels, not thirty."""
+    level = TOOL.operator("cmp", "f32", 32).distance + 1
+    assert chain(largest_so_far) <= 10 * level
+    assert chain(window_sums) <= 4
 
 
 def test_iterations_that_do_nothing_are_not_gone_through() -> None:
