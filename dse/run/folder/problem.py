@@ -168,6 +168,8 @@ def keep(run: RunDirectory, problem: Problem) -> None:
 
 def _operations(data: Mapping[str, Any]) -> Operations:
     ways = tuple((int(dsp), int(lut)) for dsp, lut in data["ways"])
+    if not ways:
+        raise ValueError("no way to build a unit")
     return Operations(int(data["times"]), ways, bool(data["logic"]))
 
 
@@ -187,7 +189,7 @@ def problem_of(run: RunDirectory) -> Problem | None:
             dict(data["device"]),
             tuple(map(str, data["notes"])),
             None if data["plain"] is None else result_from_json(data["plain"]),
-            {str(core): _operations(of) for core, of in data["operations"].items()},
+            {str(core): _operations(of) for core, of in data.get("operations", {}).items()},
         )
     except (OSError, KeyError, TypeError, ValueError, AttributeError):
         return None
