@@ -61,9 +61,15 @@ def work_of(program: Program, tool: Personality, reassociate: bool = False) -> W
     facts = facts_of(program)
     counter = _Counter(facts, tool, reassociate)
     counter.count()
-    chains, operations = [*_recurrences(facts, tool, reassociate)], counter.operations
+    chains = [*_recurrences(facts, tool, reassociate)]
+    operations = counter.operations
     if facts.graph is not None:
-        operations = counted(facts.graph, tool, reassociate)
+        # Of integers the core of a sum is one of several, so that its counts are not compared.
+        apart = {core: o for core, o in operations.items() if core in counter.floats}
+        operations = dict(counted(facts.graph, tool, reassociate))
+        for core, known in apart.items():
+            if core not in operations or operations[core].times < known.times:
+                operations[core] = known
         longest = longest_chain(facts.graph, tool, reassociate, facts.composed)
         chains.append((longest.cycles, str(longest)))
     return Work(
@@ -124,6 +130,7 @@ class _Counter:
     free: bool
     totals: dict[str, int] = field(default_factory=dict)
     kinds: dict[str, Operations] = field(default_factory=dict)  # by core, not yet counted
+    floats: set[str] = field(default_factory=set)  # cores on floats
     reads: dict[str, int] = field(default_factory=dict)
     writes: dict[str, int] = field(default_factory=dict)
 
@@ -145,6 +152,8 @@ class _Counter:
                 if operator is None or kind is None or _may_be_guard(stmt, n):
                     continue
                 self.kinds.setdefault(operator.core, kind)
+                if stmt.ops[n].type != "int":
+                    self.floats.add(operator.core)
                 rows, growing = self._told(name, n)
                 times = self.facts.least(name, (row for row, _, _ in rows), growing)
                 own = alike.setdefault((operator.core, shapes[n]), [])
