@@ -57,14 +57,14 @@ def estimate(
     found = tool if isinstance(tool, Personality) else personality(*([tool] if tool else []))
     place = device if isinstance(device, Device) else DEVICES[device or found.device]
     written, kernel = kernel, automatic(kernel, found, kept)
-    runs = {mode: _run(kernel, found, mode) for mode in _modes(kernel)}
+    scopes = [Scope(kernel, found) for _ in kernel.functions]
+    runs = {mode: _run(kernel, [s.taken(mode) for s in scopes]) for mode in _modes(kernel)}
     average = runs["average"]
-    regions = [r for function in average.functions for r in function]
+    regions, units = _units(kernel, average)
     adapters = adapters_cost(written, found)
     met = both_ports(average.functions)
     memories = local_memories(written, found, kept)
     memory = memories.cost(met).plus(adapters)
-    units = _units(kernel, average.functions)
     latency = Cycles(
         average.latency,
         round(runs.get("minimum", average).latency),
@@ -129,17 +129,9 @@ def brief(kernel: Kernel, tool: Personality, kept: frozenset[str] = frozenset())
         ToolError: W451 an operator that the tool does not know.
     """
     kernel = automatic(kernel, tool, kept)
-    average = _run(kernel, tool, "average")
-    regions = [r for function in average.functions for r in function]
-    slices = units_dsp(regions, _units(kernel, average.functions)) + own_dsp(regions)
-    return Brief(average.latency, slices)
-
-
-def _units(kernel: Kernel, functions: Sequence[Sequence[Region]]) -> dict[str, int]:
-    """Units of each core: processes share none."""
-    if kernel.dataflow:
-        return concurrent_units(functions)
-    return units_of([r for function in functions for r in function])
+    average = _run(kernel, [Scope(kernel, tool) for _ in kernel.functions])
+    regions, units = _units(kernel, average)
+    return Brief(average.latency, units_dsp(regions, units) + own_dsp(regions))
 
 
 def _logic(sums: Sums, tool: Personality) -> Resources | None:
@@ -157,10 +149,17 @@ def _modes(kernel: Kernel) -> tuple[Mode, ...]:
     return ("average",)
 
 
-def _run(kernel: Kernel, tool: Personality, mode: Mode) -> Run:
+def _units(kernel: Kernel, run: Run) -> tuple[list[Region], dict[str, int]]:
+    """All regions of a design, and its units."""
+    regions = [r for function in run.functions for r in function]
+    return regions, concurrent_units(run.functions) if kernel.dataflow else units_of(regions)
+
+
+def _run(kernel: Kernel, scopes: Sequence[Scope]) -> Run:
+    """A design composed; a scope for each of its functions."""
     latencies, functions = [], []
-    for function in kernel.functions:
-        states, regions = function_latency(Scope(kernel, tool, mode), function)
+    for function, scope in zip(kernel.functions, scopes, strict=True):
+        states, regions = function_latency(scope, function)
         latencies.append(states)
         functions.append(regions)
     if kernel.dataflow:

@@ -90,20 +90,24 @@ def refined(
         inside: what labels show; None where that is not asked.
     """
     most = copies or (max(budget, _OF_LOGIC) if space.logic else budget)
-    searches = []  # the first one leads
-    if inside is None or not limits.supported:
-        searches.append(_Search(space, budget, limits, most, fabric))
-    if inside is not None:
-        searches.append(_Search(inside.space, budget, limits, most, fabric, inside))
-    search, *beside = searches
-    for point, result in known.items():
-        for one in searches:
+
+    def started(on: Space, shown: Within | None) -> _Search:
+        one = _Search(on, budget, limits, most, fabric, shown)
+        for point, result in known.items():
             one.learn(point, result)
+        return one
+
+    apart = None if limits.supported else inside
+    leads = inside if limits.supported else None
+    search = started(space if leads is None else leads.space, leads)
+    beside: _Search | None = None  # planned where it is asked for only
     step = 0
     while step < len(_STEPS):
         chosen = []
-        for one in beside if _owed(known) else ():
-            chosen = one.choose(*_STEPS[0]) or (one.choose(*_STEPS[0]) if one.grow() else [])
+        if apart is not None and _owed(known):
+            beside = beside or started(apart.space, apart)
+            chosen = beside.choose(*_STEPS[0])
+            chosen = chosen or (beside.choose(*_STEPS[0]) if beside.grow() else [])
         chosen = chosen or search.choose(*_STEPS[step])
         if not chosen:
             if search.grow() or search.too_much.reopened():
@@ -114,8 +118,9 @@ def refined(
         for point, result in zip(chosen, results, strict=True):
             known[point] = result
             fabric.learn(point, result)
-            for one in searches:
-                one.learn(point, result)
+            for one in (search, beside):
+                if one is not None:
+                    one.learn(point, result)
         step = 0
 
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from math import inf
+from operator import attrgetter
 
 from dse.bounds.bounds import MAX_BANKS
 from dse.space.costs.at_once import overlapped_cycles
 from dse.space.costs.cost import (
+    Beside,
     Shared,
     Units,
     added,
@@ -66,7 +68,7 @@ class _Banks:
     dear: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _State:
     """Some nests chosen.
 
@@ -85,6 +87,26 @@ class _State:
     score: float = 0.0
     over: float = 0.0
     lut: float = 0.0
+
+
+@dataclass(slots=True)
+class _Grown:
+    """A state with one nest more: what tells its place among others, before it is made.
+
+    ``before`` is the state, ``beside`` the stage of the nest without it; the others are those of the new state.
+    """
+
+    before: _State
+    nest: int
+    option: Option
+    beside: Beside
+    banks: _Banks
+    longest: list[float]
+    score: float
+    lut: float
+
+
+_score = attrgetter("score")
 
 
 def solve(
@@ -114,8 +136,9 @@ def solve(
     states = [_State({}, _Banks({}, {}), list(solver.longest), (), {})]
     for later, n in zip(reversed(range(len(nests))), solver.slowest_first, strict=True):
         grown = [new for state in states for new in solver.extended(state, n)]
-        grown.sort(key=lambda s: s.score)
-        states = _varied(solver.fitting_first(grown, width * 2 // 3 if later else width), width)
+        grown.sort(key=_score)
+        made = map(solver.state, grown)  # of thousands a few dozen are looked at
+        states = _varied(solver.fitting_first(made, width * 2 // 3 if later else width), width)
     found = []
     for state in states:
         rungs = [state.chosen[n].rung for n in range(len(nests))]
@@ -199,50 +222,62 @@ class _Solver:
     def _least(self, stage: int) -> Units:
         return added(self.least[n] for n in self.stages[stage])
 
-    def extended(self, state: _State, nest: int) -> list[_State]:
+    def extended(self, state: _State, nest: int) -> list[_Grown]:
         """The state with each fitting option of one nest more."""
-        found: list[_State] = []
+        found: list[_Grown] = []
         stage = self.stage[nest]
         present = state.open.get(stage) or self._least(stage)
         others = (units for other, units in state.open.items() if other != stage)
         shared = Shared((state.closed, self.untouched[nest], *others))
         beside = shared.besides(present, self.least[nest])
-        done = all(n == nest or n in state.chosen for n in self.stages[stage])
         most = inf if self.fabric is None else self.fabric.lut - self.later_lut[nest]
         late = 0  # options that are too large, of which some go along
+        total, slowest = sum(state.longest), state.longest[stage]
         for option in self.options[nest]:
             lut = state.lut + option.lut
             if lut > most and late >= WIDTH:
                 continue
-            if beside.dsp_with(option.rung.cost.units) > self.budget:
+            cost = option.rung.cost
+            if beside.dsp_with(cost.units) > self.budget:
                 continue
             banks = self._joined(state, option)
             if banks is None or (option.rung.fills and banks is not state.banks):
                 continue
             late += lut > most
-            units = beside.units(option.rung.cost.units)
-            longest = list(state.longest)
-            longest[stage] = max(longest[stage], option.rung.cost.cycles)
-            open_ = {k: u for k, u in state.open.items() if k != stage}
-            if not done:
-                open_[stage] = units
-            found.append(
-                _State(
-                    {**state.chosen, nest: option},
-                    banks,
-                    longest,
-                    Shared((state.closed, units)).units() if done else state.closed,
-                    open_,
-                    (*state.waiting, option.rung.choice)
-                    if option.rung.asked > 1
-                    else state.waiting,
-                    (sum(longest) + banks.waits) * (1 + banks.dear),
-                    lut=lut,
-                )
-            )
+            longest, cycles = state.longest, total
+            if cost.cycles > slowest:
+                longest = [*longest[:stage], cost.cycles, *longest[stage + 1 :]]
+                cycles = sum(longest)
+            score = (cycles + banks.waits) * (1 + banks.dear)
+            found.append(_Grown(state, nest, option, beside, banks, longest, score, lut))
             if len(found) - late >= self.spread:
                 break
         return found
+
+    def state(self, grown: _Grown) -> _State:
+        """A state with one nest more."""
+        before, nest, option = grown.before, grown.nest, grown.option
+        stage = self.stage[nest]
+        units = grown.beside.units(option.rung.cost.units)
+        closed = before.closed
+        open_ = {k: u for k, u in before.open.items() if k != stage}
+        if all(n == nest or n in before.chosen for n in self.stages[stage]):
+            closed = Shared((closed, units)).units()
+        else:
+            open_[stage] = units
+        waiting = before.waiting
+        if option.rung.asked > 1:
+            waiting = (*waiting, option.rung.choice)
+        return _State(
+            {**before.chosen, nest: option},
+            grown.banks,
+            grown.longest,
+            closed,
+            open_,
+            waiting,
+            grown.score,
+            lut=grown.lut,
+        )
 
     def _lut(self, nest: int, rung: Rung, banks: Demand) -> float:
         """LUTs that it does not share, by itself and with its own banks."""
@@ -257,7 +292,7 @@ class _Solver:
             later += self.options[n].least_lut()
         return found
 
-    def fitting_first(self, states: Sequence[_State], full: int) -> Iterator[_State]:
+    def fitting_first(self, states: Iterable[_State], full: int) -> Iterator[_State]:
         """States in their order, those behind all others that are estimated to take too much: estimates err. Before
         them come those that leave no room, but for so many that may be ``full``.
         """
@@ -269,7 +304,8 @@ class _Solver:
         for state in states:
             over = self._excess(state, self.fabric)
             if over > 0:
-                late.append(replace(state, over=over))
+                state.over = over
+                late.append(state)
             elif over > -_ROOM and full <= 0:
                 tight.append(state)
             else:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
-from dsl.expressions.affine import Affine
+from dsl.expressions.affine import Affine, Atom
 from qor_gnn.design.region import Guard, Statement
 
 
@@ -70,10 +70,9 @@ def undecided(
     guard: Guard, env: Mapping[str, Affine], copies: Mapping[str, int], from_zero: Set[str]
 ) -> list[Affine] | None:
     """The conditions of a guard that hold or not, nobody knows; None where one never holds."""
-    values = {v: Affine((), c) for v, c in copies.items()}
     unknown: list[Affine] = []
     for c in guard.constraints:
-        e = c.expr.substitute(env).substitute(values)
+        e = _placed(c.expr, env, copies)
         if not e.is_const:
             if is_negative(e, from_zero):
                 return None
@@ -82,6 +81,30 @@ def undecided(
         elif not (e.const >= 0 if c.kind == ">=" else e.const == 0):
             return None
     return unknown
+
+
+def _placed(expr: Affine, env: Mapping[str, Affine], copies: Mapping[str, int]) -> Affine:
+    """An expression with variables replaced, and numbers of copies in what they are replaced by: at once, as thousands
+    of copies are under guards.
+    """
+    terms: dict[Atom, int] = {}
+    const = expr.const
+    for atom, c in expr.terms:
+        if not isinstance(atom, str):
+            break
+        value = env.get(atom)
+        if value is not None:
+            const += c * value.const
+        for other, factor in ((atom, 1),) if value is None else value.terms:
+            number = copies.get(other) if isinstance(other, str) else None
+            if number is None:
+                terms[other] = terms.get(other, 0) + c * factor
+            else:
+                const += c * factor * number
+    if all(isinstance(atom, str) for atom in (*terms, *(atom for atom, _ in expr.terms))):
+        return Affine.collected(terms, const)
+    numbers = {v: Affine((), n) for v, n in copies.items()}  # inside of divisions, too
+    return expr.substitute(env).substitute(numbers)
 
 
 def is_negative(e: Affine, from_zero: Set[str]) -> bool:

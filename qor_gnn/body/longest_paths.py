@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from qor_gnn.body.body import Body
 from qor_gnn.body.graph import Graph
@@ -13,33 +13,41 @@ def register_paths(body: Body) -> Sequence[tuple[int, int, list[int]]]:
     """For each register the states of its longest cycle and the operations on it, in order."""
     if body.chains is not None:
         return body.chains
-    found = [_register_path(body, a, value) for a, value in body.registers.items() if value >= 0]
+    loads = old_values(body)
+    found = [
+        _register_path(body, loads, a, value) for a, value in body.registers.items() if value >= 0
+    ]
     body.chains = [one for one in found if one is not None]
     return body.chains
 
 
 def conditional_paths(body: Body) -> list[tuple[int, int, list[int]]]:
     """The same through what is stored to a register under a guard, behind what is stored always."""
-    guarded = body.graph.conditional.items()
+    guarded, loads = body.graph.conditional.items(), old_values(body)
     found = [
-        _register_path(body, address, conditional.value)
+        _register_path(body, loads, address, conditional.value)
         for address, conditional in guarded
         if address in body.registers and conditional.value not in (-1, body.registers[address])
     ]
     return [one for one in found if one is not None]
 
 
-def loads_of(body: Body, address: int) -> list[int]:
-    """The loads of a register's old value, in program order: several where the tool loads it again
+def old_values(body: Body) -> dict[int, list[int]]:
+    """The loads of each register's old value, in program order: several where the tool loads it again
     behind a store to another element.
     """
-    return sorted(n for n in body.carried if body.graph.address[n] == address)
+    found: dict[int, list[int]] = {}
+    for n in sorted(body.carried):
+        found.setdefault(body.graph.address[n], []).append(n)
+    return found
 
 
-def _register_path(body: Body, address: int, value: int) -> tuple[int, int, list[int]] | None:
+def _register_path(
+    body: Body, loads: Mapping[int, list[int]], address: int, value: int
+) -> tuple[int, int, list[int]] | None:
     """From the register's old value, each time that it is loaded, to a value that it gets."""
     graph, best = body.graph, None
-    for start in loads_of(body, address):
+    for start in loads.get(address, ()):
         if path := longest_path(graph, start, value):
             states = sum(map(graph.states, path))
             if best is None or states > best[1]:
@@ -76,15 +84,20 @@ class LongestPaths:
 
     def _follow(self, end: int) -> None:
         """What is behind the operations in front of ``end``: numbers go with the order of operations."""
-        users, best, open_ = self._graph.users(), self._best, self._open
+        graph, without = self._graph, self._without
+        users, best, open_ = graph.users(), self._best, self._open
+        operators, looked_up = graph.operator, graph.looked_up
         while open_ and open_[0] < end:
             n = heapq.heappop(open_)
+            there = best[n][0]
             for user in users[n]:
-                if user in self._without:
+                if user in without:
                     continue
-                length = best[n][0] + self._graph.states(user)
-                if user not in best:
+                operator = operators[user]  # `Graph.states`, asked millions of times
+                own = looked_up.get(user, 0) if operator is None else operator.distance
+                before = best.get(user)
+                if before is None:
                     heapq.heappush(open_, user)
-                    best[user] = (length, n)
-                elif length > best[user][0]:
-                    best[user] = (length, n)
+                    best[user] = (there + own, n)
+                elif there + own > before[0]:
+                    best[user] = (there + own, n)

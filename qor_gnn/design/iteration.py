@@ -79,24 +79,37 @@ def axis_of(loop: Loop, copies: int = 1) -> Axis:
     return Axis(loop.iv, loop.lowers, loop.uppers, loop.step * copies)
 
 
-def copies_of(chain: tuple[Loop, ...]) -> list[Copy] | None:
-    """The statements of one iteration in order; None where they cannot be told one by one."""
-    inner = chain[-1]
+def copies_of(chain: tuple[Loop, ...], most: int) -> list[Copy] | None:
+    """The statements of one iteration in order; None where they cannot be told one by one, or make more accesses than
+    ``most``: unrolled loops inside have thousands.
+    """
     if any(loop.step * loop.factor != 1 and len(loop.lowers) != 1 for loop in chain):
         return None
     found: list[Copy] = []
+    accesses = 0
+    for nodes, env, runs in _parts(chain):
+        for copy in _straight(nodes, env, runs, (len(found), 0)):
+            found.append(copy)
+            accesses += 1 + sum(op.kind == "load" for op in copy.statement.ops)
+            if accesses > most:
+                return None
+    return found
+
+
+def _parts(
+    chain: tuple[Loop, ...],
+) -> Iterator[tuple[tuple[Node, ...], Mapping[str, Affine], tuple[Constraint, ...]]]:
+    """What an iteration runs, in order: nodes, their variables, and when they run."""
+    inner = chain[-1]
     first, last = _ends(chain)
     for outer, loop in pairwise(chain):
-        at = outer.body.index(loop)
-        found += _straight(outer.body[:at], {}, first[loop.iv], (len(found), 0))
+        yield outer.body[: outer.body.index(loop)], {}, first[loop.iv]
     for c in range(inner.factor):
         value = Affine.of(inner.iv) + c * inner.step
         runs = tuple(_below(value, inner, {})) if c else ()
-        found += _straight(inner.body, {inner.iv: value}, runs, (len(found), 0))
+        yield inner.body, {inner.iv: value}, runs
     for outer, loop in reversed([*pairwise(chain)]):
-        at = outer.body.index(loop)
-        found += _straight(outer.body[at + 1 :], {}, last[loop.iv], (len(found), 0))
-    return found
+        yield outer.body[outer.body.index(loop) + 1 :], {}, last[loop.iv]
 
 
 def _ends(

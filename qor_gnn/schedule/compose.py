@@ -8,35 +8,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dsl.expressions.affine import Affine
 from qor_gnn.body.body import Body
 from qor_gnn.design.processes import bodies_of
 from qor_gnn.design.region import Function, Loop, Node, trips_of
-from qor_gnn.schedule.allocation import Asked, asked_of, capped
-from qor_gnn.schedule.bank_switches import epilogue_switches, switched_schedule
+from qor_gnn.schedule.allocation import asked_of
+from qor_gnn.schedule.bank_switches import epilogue_switches
 from qor_gnn.schedule.flow import Flow, call, until_return
-from qor_gnn.schedule.intervals.interval import Dependences, limits
-from qor_gnn.schedule.list_schedule import schedule
+from qor_gnn.schedule.intervals.interval import limits
+from qor_gnn.schedule.known_bodies import alone, flattened, handed_on, scheduled, straight
+from qor_gnn.schedule.list_schedule import Times
 from qor_gnn.schedule.loops import (
     Placed,
     Scope,
-    flattened_body,
     has_pipeline,
     inlined,
     innermost,
-    innermost_body,
     is_straight,
-    nest_of,
     placed_copies,
     running,
     sole_loop,
-    straight_block,
 )
 from qor_gnn.schedule.outside import slowed, waiting
 from qor_gnn.schedule.overlapped import overlapped, process_of
-from qor_gnn.schedule.pipeline import Pipeline, operations, pipelined
 from qor_gnn.schedule.prologue import (
     above_stores,
     also_inside,
@@ -48,7 +44,6 @@ from qor_gnn.schedule.prologue import (
     takes_from,
 )
 from qor_gnn.schedule.reasons import PortLimit
-from qor_gnn.schedule.recurrences import recurrences_of
 from qor_gnn.schedule.regions import Region
 
 
@@ -93,15 +88,14 @@ def _sequence(scope: Scope, nodes: Sequence[Placed], copies: int, top: bool = Fa
             pending.append((node, env))
             continue
         assert isinstance(node, Loop)
-        flow.block = straight_block(scope, pending) if pending else None
-        before = _before(flow)
+        block = straight(scope, pending) if pending else None
+        before = _before(flow, block)
         pending = []
         last = position == len(items) - 1
         _loop(scope, flow, node, env, before, _Context(copies, top, last))
     if pending:
-        body = straight_block(scope, pending)
+        body, times = straight(scope, pending)
         flow.wait(body)
-        times = schedule(body)
         last_block = Region("block", (), 1, times.states, times.states, 0, body, times)
         last_block.start = flow.at
         flow.regions.append(last_block)
@@ -119,16 +113,17 @@ class _Context:
     last: bool
 
 
-def _before(flow: Flow) -> int | None:
+def _before(flow: Flow, block: tuple[Body, Times] | None) -> int | None:
     """States of a block in front of a loop: its last state is the loop's first."""
-    body = flow.block
-    if body is None:
+    flow.block = None
+    if block is None:
         return None
-    times = schedule(body)
+    flow.block = body = block[0]
+    times = block[1]
     states = released(body, times)
-    block = Region("block", (), 1, times.states, states, 0, body, times)
-    block.start = flow.at
-    flow.regions.append(block)
+    region = Region("block", (), 1, times.states, states, 0, body, times)
+    region.start = flow.at
+    flow.regions.append(region)
     if states or body.personality.composition.concurrent == "pipelines":
         flow.calls = []
     return states
@@ -143,7 +138,7 @@ def _loop(
     context: _Context,
 ) -> None:
     chain = pipelined_chain(scope, loop)
-    body = flattened_body(scope, chain, env) if chain else None
+    body = flattened(scope, chain, env) if chain else None
     if body is not None:
         _pipeline(scope, flow, chain, body, env, before, context)
     elif innermost(loop):
@@ -186,10 +181,9 @@ def _pipeline(
     policy, longest = scope.personality.composition, scope.personality.directives.longest_interval
     inner = chain[-1]
     counts = [scope.starts(loop) for loop in chain]
-    nest = nest_of(scope, chain, env)
     asked = scope.pipeline_ii(inner)
     assert asked is not None
-    body, handed = recurrences_of(scope, (chain, env), body, nest, asked)
+    body, handed = handed_on(scope, chain, env, body, asked)
     if longest is not None:
         first = limits(body, handed.cycles, asked)[0]
         if first.interval > longest:
@@ -199,7 +193,7 @@ def _pipeline(
                 scope.serial.add(inner.iv)
             _loop(scope, flow, chain[0], env, before, context)
             return
-    found = _scheduled(scope, inner, body, handed, asked, asked_of(chain))
+    found = scheduled(scope, inner, (body, handed), asked, asked_of(chain))
     least = max(loop.requests.latency[0] for loop in chain)
     depth = max(found.depth, least + 1 if least else 0)  # so many states have one cycle less
     if depth <= found.interval + 1:  # nothing overlaps
@@ -242,25 +236,6 @@ def _last_pipelines(flow: Flow) -> list[Body]:
     return [r.body for r in found if r.start == found[0].start and r.body is not None]
 
 
-def _scheduled(
-    scope: Scope,
-    loop: Loop,
-    body: Body,
-    handed: Dependences,
-    asked: int,
-    allocation: Asked,
-) -> Pipeline:
-    """The scheduled pipeline. Copies of a body that differ in nothing but banks are one to it."""
-    carried = tuple((c.path, c.delay, c.distance, c.through) for c in handed.cycles)
-    constraints = (tuple(body.nodes), tuple(map(tuple, body.preds)), tuple(body.ports.items()))
-    key = (id(loop), asked, constraints, carried, handed.ways, handed.hurried)
-    known = scope.pipelines.get(key)
-    if known is None:
-        known = scope.pipelines[key] = pipelined(body, handed, asked, allocation)
-        return known
-    return replace(known, body=body)
-
-
 def _failed_flattening(chain: tuple[Loop, ...], body: Body, context: _Context) -> bool:
     """A loop that could be flattened but for the accumulators in memory that it keeps."""
     inner = chain[-1]
@@ -282,10 +257,8 @@ def _sequential(
     before: int | None,
     context: _Context,
 ) -> None:
-    body = innermost_body(scope, loop, env)
+    body, times = alone(scope, loop, env)
     flow.wait()
-    caps = capped(body, loop.requests.allocation)
-    times = schedule(body, {**operations(body), **caps}) if caps else switched_schedule(body)
     iterations = _until_exit(scope, loop)
     prologue = max(before or 0, states_before(body))
     depth: float = times.states + waiting(body, scope.kernel.memories)
@@ -374,7 +347,7 @@ def _region(
 def _flattens_inwards(scope: Scope, loop: Loop, env: dict[str, Affine]) -> bool:
     """It makes one pipeline with the loops inside: the outermost loop of a nest may vary."""
     chain = pipelined_chain(scope, loop)
-    return len(chain) > 1 and flattened_body(scope, chain, env) is not None
+    return len(chain) > 1 and flattened(scope, chain, env) is not None
 
 
 def _flattens_into(scope: Scope, loop: Loop) -> Loop | None:

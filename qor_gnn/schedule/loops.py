@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from math import ceil
+from typing import Any
 
 from dsl.expressions.affine import Affine
 from polyhedral.requests.outside import RETURN
@@ -33,7 +34,6 @@ from qor_gnn.memory.addresses import Addresses
 from qor_gnn.memory.bursts import burst_loops
 from qor_gnn.schedule.intervals.carried import Nest, carried_distance, starts_anywhere
 from qor_gnn.schedule.intervals.interval import only_load
-from qor_gnn.schedule.pipeline import Pipeline
 from qor_gnn.tools.personality import Personality
 
 Placed = tuple[Node, dict[str, Affine]]
@@ -54,7 +54,7 @@ class Scope:
     order: dict[str, int] = field(default_factory=dict)  # of counters, if that tells about banks
     from_zero: frozenset[str] = field(init=False)  # counters of loops with constant lower bounds
     loops: dict[str, Loop] = field(init=False)  # by variable
-    pipelines: dict[object, Pipeline] = field(default_factory=dict)  # by what they depend on
+    bodies: dict[object, Any] = field(default_factory=dict)  # `qor_gnn.schedule.known_bodies`
     unpipelined: set[str] = field(default_factory=set)  # loops that the tool gave up
     serial: set[str] = field(default_factory=set)  # of these, those that were to be flattened
     apart: set[str] = field(default_factory=set)  # loops that it does not flatten into others
@@ -80,6 +80,12 @@ class Scope:
             for index in access.indices
             if not index.is_linear and index.variables() - self.from_zero
         )
+
+    def taken(self, mode: Mode) -> Scope:
+        """The same design with the average, the least or the most of its trip counts: its bodies are the same."""
+        found = Scope(self.kernel, self.personality, mode)
+        found.addresses, found.bodies = self.addresses, self.bodies
+        return found
 
     def iterations(self, loop: Loop) -> float:
         """How often the (unrolled) body runs."""

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from qor_gnn.body.body import Body
 from qor_gnn.body.graph import LOAD, STORE
-from qor_gnn.body.longest_paths import loads_of
-from qor_gnn.body.quicker_sums import closing_states
 from qor_gnn.schedule.allocation import Asked, capped, unit_limit
+from qor_gnn.schedule.closing import Closing
 from qor_gnn.schedule.intervals.interval import Cycle, Dependences, limits
 from qor_gnn.schedule.intervals.joint_cycles import Waits
 from qor_gnn.schedule.list_schedule import Times, modulo_schedule
@@ -64,15 +63,15 @@ def _least(
 
     One after the other; where many do not fit, in steps that grow, and halved back.
     """
-    waits = Waits(body, handed.ways)
+    waits, closing = Waits(body, handed.ways), Closing(body, handed.cycles)
     failed, interval, step = lowest - 1, lowest, 1
-    while (placed := _placed(body, handed, waits, interval, caps)) is None:
+    while (placed := _placed(body, closing, waits, interval, caps)) is None:
         failed = interval
         step = step if interval < lowest + _NEAR else 2 * step
         interval += step
     while interval - failed > 1:
         between = (interval + failed) // 2
-        other = _placed(body, handed, waits, between, caps)
+        other = _placed(body, closing, waits, between, caps)
         if other is None:
             failed = between
         else:
@@ -81,10 +80,10 @@ def _least(
 
 
 def _placed(
-    body: Body, handed: Dependences, waits: Waits, interval: int, caps: Mapping[str, int]
+    body: Body, closing: Closing, waits: Waits, interval: int, caps: Mapping[str, int]
 ) -> tuple[dict[str, int], Times] | None:
     """Units and a schedule at an interval; None where the accesses do not fit it."""
-    recurrences = handed.cycles
+    recurrences = closing.recurrences
     first_states = waits.released(interval)
     least = {core: -(-n // interval) for core, n in operations(body).items()}
     if body.personality.binding.recurrences_in_step:
@@ -105,10 +104,10 @@ def _placed(
     apart = body.in_blocks and bool(body.graph.early_stores)
     larger = () if apart else (m for m in _more(recurrences, body, least) if _within(m, caps))
     for more in (*larger, None):
-        if closes(body, times, recurrences, interval):
+        if closing.all(times, interval):
             break
         if waiting is None:
-            late = delayed(body, times, recurrences, interval, units)
+            late = delayed(body, times, closing, interval, units)
             waiting = None if late is None else (units, late)
         if more is not None:
             units, times = more, modulo_schedule(body, interval, more, first_states) or times
@@ -222,49 +221,8 @@ def _more(
             yield {core: n + extra for core, n in least.items()}
 
 
-def closes(body: Body, times: Times, recurrences: Sequence[Cycle], interval: int) -> bool:
-    """Whether each value of one iteration is there when the later iteration wants it."""
-    return all(_closes(body, times, c, interval) for c in recurrences)
-
-
-def _closes(body: Body, times: Times, cycle: Cycle, interval: int) -> bool:
-    graph, start = body.graph, times.start
-    if not cycle.path:
-        return True
-    end = cycle.path[-1]
-    states = graph.states(end)
-    if cycle.through == "register":
-        loads = loads_of(body, cycle.address)
-        users = [start[n] for load in loads for n in graph.users()[load] if n in start]
-        if not users:
-            return True
-        alone = len(cycle.path) == 1 and end not in graph.looked_up
-        saved = closing_states(body.personality, graph.operator[end]) if alone else 0
-        return start[end] + states - saved <= min(users) + interval
-    stores = [
-        start[s]
-        for s in (*body.store_value.values(), *body.conditional.values())
-        if end in graph.deps[s]
-    ]
-    # The load can wait for the rest; what counts is a store that waits for its port.
-    waiting = max(0, min(stores, default=0) - start[end] - states)
-    if body.personality.binding.loads_used_at_once and _loaded_at_once(body, times, cycle.address):
-        chain = map(graph.states, cycle.path[:-1])
-        waiting += start[end] - start[cycle.path[0]] - sum(chain)
-    return cycle.delay + waiting <= interval * cycle.distance
-
-
-def _loaded_at_once(body: Body, times: Times, address: int) -> bool:
-    """All that is loaded of an address's memory is loaded in one state."""
-    graph, table = body.graph, body.addresses
-    memory = table.shape(address).memory
-    loads = (n for n in body.nodes if graph.kind[n] == LOAD)
-    own = (n for n in loads if table.shape(graph.address[n]).memory == memory)
-    return len({times.start[n] for n in own}) == 1
-
-
 def delayed(
-    body: Body, times: Times, recurrences: Sequence[Cycle], interval: int, units: Mapping[str, int]
+    body: Body, times: Times, closing: Closing, interval: int, units: Mapping[str, int]
 ) -> Times | None:
     """The schedule with the operations on its recurrences as late as the last of each allows; None
     where that does not close them, or wants more units.
@@ -272,9 +230,9 @@ def delayed(
     graph = body.graph
     start = dict(times.start)
     memory = body.personality.binding.loads_used_at_once
-    for cycle in recurrences:
+    for cycle in closing.recurrences:
         inside = bool(cycle.path) and (memory or cycle.through == "register")
-        if inside and not _closes(body, times, cycle, interval):
+        if inside and not closing.one(times, cycle, interval):
             at = start[cycle.path[-1]]
             for n in reversed(cycle.path[:-1]):
                 at -= graph.states(n)
@@ -286,7 +244,7 @@ def delayed(
         if operator is not None and operator.shared:
             used[operator.core, start[n] % interval] += 1
     enough = all(count <= units[core] for (core, _), count in used.items())
-    return late if enough and closes(body, late, recurrences, interval) else None
+    return late if enough and closing.all(late, interval) else None
 
 
 def concurrency(body: Body, times: Times) -> dict[str, int]:

@@ -11,24 +11,13 @@ import heapq
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 from qor_gnn.body.body import Body
 
-
-class _Arrival(NamedTuple):
-    """When a value is there: the state, the ns that have passed in it, and the states that registered
-    operators alone take until then.
-    """
-
-    states: int = 0
-    passed: float = 0.0
-    registered: int = 0
-
-    def latest(self, other: _Arrival) -> _Arrival:
-        """When both of two values are there."""
-        states, passed = max(self[:2], other[:2])
-        return _Arrival(states, passed, max(self.registered, other.registered))
+_Arrival = tuple[int, float, int]
+"""When a value is there: the state, the ns that have passed in it, and the states that registered operators alone
+take until then. A body of thousands of operations has millions of them.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +42,8 @@ class ChainedStates:
         found = self._arrival(load, value)
         if found is None:
             return 0
-        return found.states + 1 if found.passed and not found.registered else found.states
+        states, passed, registered = found
+        return states + 1 if passed and not registered else states
 
     def between(self, load: int, value: int) -> int:
         """From the result of a load to the state in which a value is there.
@@ -61,7 +51,7 @@ class ChainedStates:
         What runs in the first iteration of an inner loop has nothing from the one before.
         """
         found = self._arrival(load, value, self._body.graph.at_first)
-        return 0 if found is None else found.states
+        return 0 if found is None else found[0]
 
     def stored(self, load: int, value: int, passed: float, store: float) -> int:
         """States that a value and its store come behind the one in which a word is loaded.
@@ -73,8 +63,8 @@ class ChainedStates:
             store: ns that the store takes of its state.
         """
         found = self._arrival(load, value, self._body.graph.at_first, passed)
-        there = _Arrival(0, passed) if found is None else found
-        return there.states + (there.passed + store > self._body.personality.usable_ns)
+        states, passed, _ = (0, passed, 0) if found is None else found
+        return states + (passed + store > self._body.personality.usable_ns)
 
     @cached_property
     def _chains(self) -> bool:
@@ -94,31 +84,42 @@ class ChainedStates:
         key = (start, bool(without), passed)
         ways = self._ways.get(key)
         if ways is None:
-            ways = self._ways[key] = _Ways({start: _Arrival(0, passed)}, [start])
+            ways = self._ways[key] = _Ways({start: (0, passed, 0)}, [start])
         users = self._body.graph.users()
         known, open_ = ways.known, ways.open
         while open_ and open_[0] <= end:  # numbers go with the order of operations
             n = heapq.heappop(open_)
+            there = known[n]
             if n != start:
-                known[n] = self._behind(n, known[n])
+                there = known[n] = self._behind(n, there)
             for user in users[n]:
                 if user in without:
                     continue
-                if user not in known:
+                before = known.get(user)
+                if before is None:
                     heapq.heappush(open_, user)
-                known[user] = known[n].latest(known.get(user, known[n]))
+                    known[user] = there
+                elif before != there:
+                    known[user] = _latest(before, there)
         return known.get(end)
 
     def _behind(self, node: int, at: _Arrival) -> _Arrival:
         """When the result of an operation is there that starts as its last operand arrives."""
-        operator = self._body.graph.operator[node]
+        graph = self._body.graph
+        operator = graph.operator[node]
+        own = graph.looked_up.get(node, 0) if operator is None else operator.distance
+        states, passed, registered = at
+        if own:
+            return states + own, 0.0, registered + own
         if operator is None:
-            states = self._body.graph.states(node)
-            return _Arrival(at.states + states, 0.0, at.registered + states) if states else at
-        if operator.distance:
-            states, registered = operator.distance, at.registered + operator.distance
-            return _Arrival(at.states + states, 0.0, registered)
-        passed = at.passed + operator.delay
-        if at.passed > 0 and passed > self._body.personality.usable_ns:
-            return _Arrival(at.states + 1, operator.delay, at.registered)
-        return _Arrival(at.states, passed, at.registered)
+            return at
+        after = passed + operator.delay
+        if passed > 0 and after > self._body.personality.usable_ns:
+            return states + 1, operator.delay, registered
+        return states, after, registered
+
+
+def _latest(one: _Arrival, other: _Arrival) -> _Arrival:
+    """When both of two values are there."""
+    states, passed = max(one[:2], other[:2])
+    return states, passed, max(one[2], other[2])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from qor_gnn.body.body import Body
 from qor_gnn.body.graph import LOAD, REGISTER_STATES, STORE, STORE_STATES, Graph, When
-from qor_gnn.body.longest_paths import LongestPaths, conditional_paths, loads_of, register_paths
+from qor_gnn.body.longest_paths import LongestPaths, conditional_paths, old_values, register_paths
 from qor_gnn.body.quicker_sums import closing_states
 from qor_gnn.schedule.intervals.carried import Nest, dissolved
 from qor_gnn.schedule.intervals.carried_loads import CarriedLoads
@@ -114,18 +114,18 @@ def dependences(body: Body, nest: Nest) -> Dependences:
     """
     found = []
     carried: list[LoopCarried] = []
-    chained = ChainedStates(body)
+    chained, loads = ChainedStates(body), old_values(body)
     for address, states, path in (*register_paths(body), *conditional_paths(body)):
         alone = len(path) == 1 and path[0] not in body.graph.looked_up
         closing = closing_states(body.personality, body.graph.operator[path[0]]) if alone else 0
         delay = max(1, states - closing) if alone else states + _closing_state(body, path)
-        for load in loads_of(body, address):
+        for load in loads.get(address, ()):
             delay = max(delay, chained.around_register(load, path[-1]))
         found.append(Cycle(address, tuple(path), delay, 1, "register"))
     for address, value in body.registers.items():
         if value >= 0:
             closing = closing_states(body.personality, body.graph.operator[value])
-            carried += [LoopCarried(value, load, -closing, 1) for load in loads_of(body, address)]
+            carried += [LoopCarried(value, load, -closing, 1) for load in loads.get(address, ())]
     found += _memory_cycles(body, nest, carried, chained)
     for row in row_cycles(body, nest):
         delay = row.states + _around_memory(body, row.source, row.stored, row.distance)

@@ -41,12 +41,15 @@ def row_cycles(body: Body, nest: Nest) -> Iterator[RowCycle]:
     stores += [(a, graph.stores[a], "always") for a in body.store_value]
     stores += [(a, place, stored) for a, _, stored in stores for place in graph.places.get(a, ())]
     loads = _loads_of_memories(body)
+    around = {
+        memory: [load for load in each if load[1] in _AROUND] for memory, each in loads.items()
+    }
     for address, value, stored in stores:
         if value < 0 or body.kept_out[value]:
             continue
-        for source, loaded in loads.get(table.shape(address).memory, ()):
-            if not _AROUND.isdisjoint((stored, loaded)):
-                yield from _ways(body, nest, (source, loaded), (address, value, stored))
+        others = loads if stored in _AROUND else around
+        for load in others.get(table.shape(address).memory, ()):
+            yield from _ways(body, nest, load, (address, value, stored))
 
 
 _AROUND = frozenset({"first", "last"})

@@ -89,7 +89,7 @@ def value_cycles(
     """
     if not _coupled(chain):
         return []
-    copies = copies_of(chain)
+    copies = copies_of(chain, MOST_ACCESSES)
     if copies is None:
         return []
     nest = (*map(axis_of, chain[:-1]), axis_of(chain[-1], chain[-1].factor))
@@ -140,8 +140,6 @@ def _values(
     tool: Personality, around: Around, nest: tuple[Axis, ...], copies: Sequence[Copy]
 ) -> _Values | None:
     """What takes whose values; None where that is too much work."""
-    if sum(1 + sum(op.kind == "load" for op in c.statement.ops) for c in copies) > MOST_ACCESSES:
-        return None
     found = _Values()
     touches: dict[str, list[Touch]] = {}
     places: dict[str, list[int]] = {}  # by access: the load, or the operation that is stored
