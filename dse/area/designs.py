@@ -27,6 +27,23 @@ class Area:
     bram18: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some nests of a design.
+
+    Attributes:
+        area: of all of them, with their arrays.
+        banks: of all arrays, by dimension.
+        memories: of the arrays alone.
+        nests: what each takes, by its number.
+    """
+
+    area: Area
+    banks: Demand
+    memories: Area
+    nests: Mapping[int, NestArea]
+
+
 class Areas:
     """Of the designs of a space, without a schedule: LUTs by the tool's operators and the terms of `qor_gnn.area`.
 
@@ -41,13 +58,12 @@ class Areas:
         self.space = space
         self._stages = [stages(variant.nests, space.tool) for variant in space.variants]
         # Several variants have the same nests: these are known by one number.
-        self._numbers: dict[tuple[int, int], int] = {}
-        self._dims: dict[tuple[int, int], tuple[tuple[str, int], ...]] = {}
+        self._places: dict[tuple[int, int], tuple[int, tuple[tuple[str, int], ...]]] = {}
         self._distinct: dict[Nest, int] = {}
         self._orders: dict[tuple[int, int], OrderAreas] = {}
         self._nests: dict[object, NestArea] = {}
         self._alone: dict[tuple[int, Choice], float] = {}
-        self._some: dict[object, Area] = {}
+        self._some: dict[object, Part] = {}
         self._memories: dict[int, Memories] = {}
         self._cores: dict[int, dict[str, int]] = {}
 
@@ -66,8 +82,7 @@ class Areas:
         """
         if self.each is None:
             return NestArea(0.0, ())
-        number = self._number(variant, n)
-        dims = self._dims_of(variant, n)
+        number, dims = self._placed(variant, n)
         own = tuple([banks.get(one, 1) for one in dims])
         key = (number, choice, cost.interval, own, tuple(rates))
         found = self._nests.get(key)
@@ -78,26 +93,18 @@ class Areas:
             self._nests[key] = found
         return found
 
-    def _dims_of(self, variant: int, n: int) -> tuple[tuple[str, int], ...]:
-        """The dimensions of a nest's arrays."""
-        found = self._dims.get((variant, n))
-        if found is None:
-            uses = self.space.variants[variant].nests[n].orders[0].uses
-            each = ((use.array, d) for use in uses for d in range(len(use.shape)))
-            found = self._dims[variant, n] = tuple(dict.fromkeys(each))
-        return found
-
-    def _number(self, variant: int, n: int) -> int:
-        """Of a nest; equal for nests that are the same."""
-        found = self._numbers.get((variant, n))
+    def _placed(self, variant: int, n: int) -> tuple[int, tuple[tuple[str, int], ...]]:
+        """The number of a nest, equal for nests that are the same, and the dimensions of its arrays."""
+        found = self._places.get((variant, n))
         if found is None:
             nest = self.space.variants[variant].nests[n]
-            found = self._distinct.setdefault(nest, len(self._distinct))
-            self._numbers[variant, n] = found
+            number = self._distinct.setdefault(nest, len(self._distinct))
+            each = ((use.array, d) for use in nest.orders[0].uses for d in range(len(use.shape)))
+            found = self._places[variant, n] = number, tuple(dict.fromkeys(each))
         return found
 
     def _order(self, variant: int, n: int, number: int) -> OrderAreas:
-        key = (self._number(variant, n), number)
+        key = (self._placed(variant, n)[0], number)
         if key not in self._orders:
             assert self.each is not None
             nest = self.space.variants[variant].nests[n]
@@ -119,29 +126,51 @@ class Areas:
         return Area(memories.lut + self._lut(variant, nests, units), memories.bram18)
 
     def some(
-        self, variant: int, chosen: Sequence[tuple[int, Choice, Cost]], wanted: Demand
-    ) -> Area:
+        self,
+        variant: int,
+        chosen: Sequence[tuple[int, Choice, Cost]],
+        wanted: Demand,
+        before: Part | None = None,
+    ) -> Part:
         """What a design takes of which some nests are chosen. Budgets ask for the same ones again and again.
 
         Args:
             variant: its number.
             chosen: nests by number, their choices and the costs of these.
             wanted: factors that these ask for together, by array and dimension.
+            before: fewer of the same nests that ask for the same.
         """
         each = tuple([(n, choice, cost.interval) for n, choice, cost in chosen])
         key = (variant, each, frozenset(wanted.items()))
         found = self._some.get(key)
         if found is None:
-            banks = within(self.space.variants[variant].program, wanted, self.space.start)
-            nests = [self.nest(variant, n, choice, cost, banks) for n, choice, cost in chosen]
-            memories = self.memories(variant).cost(banks)
-            lut = self._lut(variant, nests, _most_units(nests))
-            found = self._some[key] = Area(memories.lut + lut, memories.bram18)
+            found = self._some[key] = self._part(variant, chosen, wanted, before)
         return found
+
+    def _part(
+        self,
+        variant: int,
+        chosen: Sequence[tuple[int, Choice, Cost]],
+        wanted: Demand,
+        before: Part | None,
+    ) -> Part:
+        if before is None:
+            banks = within(self.space.variants[variant].program, wanted, self.space.start)
+            found = self.memories(variant).cost(banks)
+            memories, known = Area(found.lut, found.bram18), {}
+        else:
+            banks, memories, known = before.banks, before.memories, before.nests
+        nests = {
+            n: known[n] if n in known else self.nest(variant, n, choice, cost, banks)
+            for n, choice, cost in chosen
+        }
+        all_ = list(nests.values())
+        lut = self._lut(variant, all_, _most_units(all_))
+        return Part(Area(memories.lut + lut, memories.bram18), banks, memories, nests)
 
     def alone(self, variant: int, n: int, choice: Choice, cost: Cost, banks: Demand) -> float:
         """LUTs that a nest does not share, with the banks that it asks for; arguments as `nest` has them."""
-        key = (self._number(variant, n), choice)
+        key = (self._placed(variant, n)[0], choice)
         found = self._alone.get(key)
         if found is None:
             found = self._alone[key] = self.nest(variant, n, choice, cost, banks).lut

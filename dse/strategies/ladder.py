@@ -110,7 +110,8 @@ def _within(nest: Nest, rung: Rung, budget: float) -> Rung | None:
     asked = sharing_interval(nest, order, rung.vector, rung.cost.interval, int(budget))
     if asked is None or asked > min(longest(nest, order), _LONGER * rung.cost.interval):
         return None
-    return replace(rung, cost=cost(nest, order, rung.vector, asked=asked), asked=asked)
+    priced = cost(nest, order, rung.vector, asked=asked)
+    return Rung(rung.order, rung.vector, priced, asked, rung.fills)
 
 
 def _asking(nest: Nest, rung: Rung, budget: int) -> Rung:
@@ -122,7 +123,7 @@ def _asking(nest: Nest, rung: Rung, budget: int) -> Rung:
     order = nest.orders[rung.order]
     least = sharing_interval(nest, order, rung.vector, 1, budget)
     waits = least is not None and 1 < least <= min(longest(nest, order), rung.cost.interval)
-    return replace(rung, asked=least or 1) if waits else rung
+    return Rung(rung.order, rung.vector, rung.cost, least or 1, rung.fills) if waits else rung
 
 
 def _sharing(nest: Nest, number: int, budget: int, copies: int, slowest: float) -> list[Rung]:

@@ -15,6 +15,7 @@ from functools import partial
 from math import inf
 from operator import attrgetter
 
+from dse.area.designs import Part
 from dse.bounds.bounds import MAX_BANKS
 from dse.space.costs.at_once import overlapped_cycles
 from dse.space.costs.cost import (
@@ -58,12 +59,13 @@ class Solution:
 class _Banks:
     """The factors that nests ask for together, the banks of each array, and what these cost.
 
-    ``waits`` are cycles by which words are copied slower than one in a cycle, ``dear`` the share by which a plan
+    ``most`` is the largest number of banks, ``waits`` are cycles by which words are copied slower than one in a cycle, ``dear`` the share by which a plan
     counts as slower: many banks are dear.
     """
 
     wanted: Demand
     each: dict[str, int]
+    most: int = 1
     waits: float = 0.0
     dear: float = 0.0
 
@@ -87,6 +89,9 @@ class _State:
     score: float = 0.0
     over: float = 0.0
     lut: float = 0.0
+    part: Part | None = (
+        None  # what is known of its area, or of those of its nests that ask for the same banks
+    )
 
 
 @dataclass(slots=True)
@@ -277,6 +282,7 @@ class _Solver:
             waiting,
             grown.score,
             lut=grown.lut,
+            part=before.part if grown.banks is before.banks else None,
         )
 
     def _lut(self, nest: int, rung: Rung, banks: Demand) -> float:
@@ -319,7 +325,8 @@ class _Solver:
         chosen = [
             (n, option.rung.choice, option.rung.cost) for n, option in sorted(state.chosen.items())
         ]
-        return fabric.excess(fabric.areas.some(self.number, chosen, state.banks.wanted))
+        state.part = fabric.areas.some(self.number, chosen, state.banks.wanted, state.part)
+        return fabric.excess(state.part.area)
 
     def _joined(self, state: _State, option: Option) -> _Banks | None:
         """The factors with those of an option, None where an array takes too many banks for it, however it is split."""
@@ -336,15 +343,16 @@ class _Solver:
                 joined, each = dict(joined), dict(each)
             joined[key] = now
             each[key[0]] = each.get(key[0], 1) // had * now
-        if any(each.get(array, 1) > MAX_BANKS for array in option.alone.arrays):
+        most = before.most if joined is before.wanted else max(each.values())
+        if most > MAX_BANKS and any(each.get(a, 1) > MAX_BANKS for a in option.alone.arrays):
             chosen = (*state.chosen.values(), option)
             over = [array for array, banks in each.items() if banks > MAX_BANKS]
             if not all(self._served(array, joined, chosen) for array in over):
                 return None
         if joined is before.wanted:
             return before
-        dear = _BANKS * min(1.0, max(each.values()) / MAX_BANKS)
-        return _Banks(joined, each, self.words.waiting(joined), dear)
+        dear = _BANKS * min(1.0, most / MAX_BANKS)
+        return _Banks(joined, each, most, self.words.waiting(joined), dear)
 
     def _served(self, array: str, wanted: Demand, chosen: Sequence[Option]) -> bool:
         """Whether an array can have few enough banks without that a nest gets slower by it."""
