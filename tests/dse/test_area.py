@@ -16,6 +16,7 @@ from dse.area.designs import Area, Areas
 from dse.area.nests import Module, NestArea
 from dse.estimates.estimation import ranked, setting
 from dse.evaluators.base import Limits, Result, Status
+from dse.space.costs.cost import cost
 from dse.space.nests.nest import Use
 from dse.space.space import Point, Space, space_of
 from dse.strategies.estimates import Estimates
@@ -198,3 +199,20 @@ def test_an_area_without_figures_is_nothing():
     blind = space_of(votes.program, setting("open-ecp5-10ns", None, None).tool, True)
     assert Estimates(blind).area(blind.plain()) == Area()
     assert FabricPlan(Areas(blind), inf).excess(Area(5.0, 3.0)) == -1
+
+
+def test_one_nest_more_is_as_all_at_once():
+    found = space(smooth)
+    point = next(p for p in points(found, 9) if len(p.choices) > 1)
+    nests = found.variants[point.variant].nests
+    chosen = [
+        (n, choice, cost(nest, nest.orders[choice.order], choice.vector, asked=choice.ii))
+        for n, (nest, choice) in enumerate(zip(nests, point.choices, strict=True))
+    ]
+    wanted = {("rows", 1): 4}
+    grown, areas = None, Areas(found)
+    for k in range(1, len(chosen) + 1):
+        grown = areas.some(point.variant, chosen[:k], wanted, grown)
+        assert grown == Areas(found).some(point.variant, chosen[:k], wanted)
+    assert grown is not None
+    assert grown.area.lut > areas.some(point.variant, chosen, {}).area.lut
