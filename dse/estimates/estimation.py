@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from backends.devices import DEVICES, Device
@@ -218,10 +219,23 @@ def _answered(
         answer = rtl(where)
     else:
         kept = written_unrolls(schedule)
-        answer = estimate(regions, where.tool, where.device, explain=explain, kept=kept)
+        if explain:
+            answer = estimate(regions, where.tool, where.device, explain=True, kept=kept)
+        else:
+            answer = _estimate(regions, where.tool, where.device, kept)
     noted = replace(where, notes=(*where.notes, *assumed(regions, where.tool)))
     origins = origins_of(regions, where.tool)
     return Estimation(state.written, schedule, noted, state, regions, answer, origins)
+
+
+@lru_cache(maxsize=256)
+def _estimate(
+    regions: Kernel, tool: Personality, device: Device, kept: frozenset[str]
+) -> QorEstimate:
+    """The estimate of a region tree, made once: the designs of a search are read again from the modules that are
+    emitted, and different steps may make the same design.
+    """
+    return estimate(regions, tool, device, kept=kept)
 
 
 def open_answer(

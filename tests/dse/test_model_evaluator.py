@@ -10,6 +10,7 @@ import pytest
 
 import weft
 from backends.devices import device
+from dse.estimates import estimation
 from dse.estimates.estimation import estimated, ranked, setting
 from dse.estimates.suggest import suggestions
 from dse.evaluators.base import Evaluator, Limits, Request, Result, Status, device_limits, judged
@@ -17,6 +18,7 @@ from dse.evaluators.model import ModelEvaluator, personality_for
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from dsl.schedules.steps import BindStorage, Partition, Unroll
 from polyhedral.schedule import apply
+from qor_gnn.estimate import estimate
 from tests.dse.contract import EvaluatorContract, stencil
 from weft import f16, f32, f64
 
@@ -83,6 +85,24 @@ def test_a_design_whose_steps_have_added_statements_is_scheduled_once(tool):
     found = ranked(apply(row_sums.program, steps), steps, setting(tool))
     assert found.program == row_sums.program
     assert found.answer == estimated(row_sums.program, steps, setting(tool)).answer
+
+
+def test_a_design_that_is_emitted_as_it_was_ranked_is_estimated_once(monkeypatch):
+    asked = []
+
+    def counted(*given, **named):
+        asked.append(given)
+        return estimate(*given, **named)
+
+    monkeypatch.setattr(estimation, "estimate", counted)
+    request = Request(stencil.program, ScheduleBuilder().build(), device("xczu9eg"), 9.87)
+    found = ModelEvaluator().evaluate(request)
+    again = ModelEvaluator(emitted=True).evaluate(request)
+    assert replace(again, seconds=found.seconds) == found
+    assert len(asked) == 1
+    slower = ModelEvaluator().evaluate(replace(request, clock=8.76))
+    assert slower.latency != found.latency or slower.tool != found.tool
+    assert len(asked) == 2
 
 
 def test_suggestions_for_a_design_whose_steps_have_added_statements():

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from dse.estimates import estimation
 from dse.estimates.estimation import estimated, setting
 from dsl.errors.errors import WeftError
 from dsl.kernels.loader import load
@@ -65,6 +66,7 @@ def compared(monkeypatch):
         return found
 
     monkeypatch.setattr(scheduling._ListScheduler, "run", run)
+    estimation._estimate.cache_clear()  # other tests have estimated some of the designs
     return seen
 
 
