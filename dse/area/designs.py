@@ -154,18 +154,19 @@ class Areas:
         wanted: Demand,
         before: Part | None,
     ) -> Part:
+        known: Mapping[int, NestArea] = {}
         if before is None:
             banks = within(self.space.variants[variant].program, wanted, self.space.start)
             found = self.memories(variant).cost(banks)
-            memories, known = Area(found.lut, found.bram18), {}
+            memories = Area(found.lut, found.bram18)
         else:
             banks, memories, known = before.banks, before.memories, before.nests
         nests = {
             n: known[n] if n in known else self.nest(variant, n, choice, cost, banks)
             for n, choice, cost in chosen
         }
-        all_ = list(nests.values())
-        lut = self._lut(variant, all_, _most_units(all_))
+        taken = list(nests.values())
+        lut = self._lut(variant, taken, _most_units(taken))
         return Part(Area(memories.lut + lut, memories.bram18), banks, memories, nests)
 
     def alone(self, variant: int, n: int, choice: Choice, cost: Cost, banks: Demand) -> float:

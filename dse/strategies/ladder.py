@@ -82,9 +82,9 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
         copies = int(budget / each) + 1 if each else copies
         copies = max(copies, min(MAX_BANKS, copies * order.waits))
     every = map(rung, fewest(nest, number, max(1, copies)))
-    most = max(budget, least.dsp)
-    found = [r for r in (_within(nest, each, most) for each in every) if r is not None]
-    found = [_asking(nest, r, budget) for r in found]
+    most, interval = max(budget, least.dsp), longest(nest, order)
+    found = [r for r in (_within(nest, each, most, interval) for each in every) if r is not None]
+    found = [_asking(nest, r, budget, interval) for r in found]
     if not least.dsp:
         found = [replace(r, fills=True) if r.cost.copies > modest else r for r in found]
     if least.dsp and not order.skewed and nest.shares_units(order):
@@ -98,9 +98,9 @@ def longest(nest: Nest, order: Order) -> int:
     return SHARING if nest.shares_units(order) else _LONGEST if nest.may_ask(order) else 1
 
 
-def _within(nest: Nest, rung: Rung, budget: float) -> Rung | None:
+def _within(nest: Nest, rung: Rung, budget: float, most: int) -> Rung | None:
     """The rung; where it has too many units and waits for itself anyway, with the least interval at which they fit. None
-    where they do not. Of copies that do not wait, fewer are as fast.
+    where they do not, or at an interval of more than ``most`` cycles. Of copies that do not wait, fewer are as fast.
     """
     if rung.cost.dsp <= budget:
         return rung
@@ -108,21 +108,21 @@ def _within(nest: Nest, rung: Rung, budget: float) -> Rung | None:
         return None
     order = nest.orders[rung.order]
     asked = sharing_interval(nest, order, rung.vector, rung.cost.interval, int(budget))
-    if asked is None or asked > min(longest(nest, order), _LONGER * rung.cost.interval):
+    if asked is None or asked > min(most, _LONGER * rung.cost.interval):
         return None
     priced = cost(nest, order, rung.vector, asked=asked)
     return Rung(rung.order, rung.vector, priced, asked, rung.fills)
 
 
-def _asking(nest: Nest, rung: Rung, budget: int) -> Rung:
+def _asking(nest: Nest, rung: Rung, budget: int, most: int) -> Rung:
     """The rung with the interval asked for at which its units fit the budget, where it is estimated to have a longer one
-    anyway: a schedule that turns out to have none would take more units than there are.
+    anyway: a schedule that turns out to have none would take more units than there are. ``most`` cycles may be asked for.
     """
     if rung.cost.interval == 1 or rung.asked > 1:
         return rung
     order = nest.orders[rung.order]
     least = sharing_interval(nest, order, rung.vector, 1, budget)
-    waits = least is not None and 1 < least <= min(longest(nest, order), rung.cost.interval)
+    waits = least is not None and 1 < least <= min(most, rung.cost.interval)
     return Rung(rung.order, rung.vector, rung.cost, least or 1, rung.fills) if waits else rung
 
 

@@ -13,6 +13,8 @@ from math import ceil
 from dse.space.nests.nest import Carry, Order, Vector
 
 Sides = tuple[tuple[float, int], ...]  # per loop: blocks, and copies in a block
+Counts = list[tuple[str, float, float, float]]
+"""Of kinds of operations: core, DSP of a unit, the least interval at which units are shared, how many there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ class Pricing:
     constant: bool = field(init=False)
     _operations: tuple[_Alike, ...] = field(init=False)
     _names: dict[tuple[bool, ...], frozenset[str]] = field(default_factory=dict)
+    _counts: dict[Vector, Counts] = field(default_factory=dict)  # each budget asks again
 
     def __post_init__(self) -> None:
         loops = self.order.loops
@@ -123,10 +126,16 @@ class Pricing:
                 break
         return found
 
-    def counts(self, vector: Vector) -> list[tuple[str, float, float, float]]:
+    def counts(self, vector: Vector) -> Counts:
         """Of each kind of operation in a body the core, the DSP of a unit, the least interval at which units are shared,
         and how many there are.
         """
+        found = self._counts.get(vector)
+        if found is None:
+            found = self._counts[vector] = self._counted(vector)
+        return found
+
+    def _counted(self, vector: Vector) -> Counts:
         moving = self._pipelined(vector)
         found = []
         for o in self._operations:
@@ -144,7 +153,7 @@ Totals = list[
 ]  # core, DSP of a unit, whether units are shared, operations
 
 
-def totals_at(counts: list[tuple[str, float, float, float]], interval: int) -> Totals:
+def totals_at(counts: Counts, interval: int) -> Totals:
     """Operations of each core, those apart that share no units in a pipeline of an interval."""
     totals: dict[tuple[str, float, bool], float] = {}
     for core, dsp, shared_from, count in counts:
