@@ -21,6 +21,7 @@ SHARING = 4096
 them all."""
 _LONGEST = 16  # where what is shared is no tree of sums
 _LONGER = 2  # times the interval: with half of the copies it is as it was
+_OF_PORTS = 3  # times the interval, where ports alone make it: 32 copies in five cycles may fit where 16 in two do not
 _SHOWN = 12  # vectors of so many copies
 _TIMES = (1.25, 1.6, 2.0, 3.0)  # the interval, at which units are fewer
 
@@ -108,7 +109,9 @@ def _within(nest: Nest, rung: Rung, budget: float, most: int) -> Rung | None:
         return None
     order = nest.orders[rung.order]
     asked = sharing_interval(nest, order, rung.vector, rung.cost.interval, int(budget))
-    if asked is None or asked > min(most, _LONGER * rung.cost.interval):
+    waits = any(loop.carries for loop in order.loops)
+    times = _LONGER if waits else _OF_PORTS
+    if asked is None or asked > min(most, times * rung.cost.interval):
         return None
     priced = cost(nest, order, rung.vector, asked=asked)
     return Rung(rung.order, rung.vector, priced, asked, rung.fills)

@@ -31,7 +31,7 @@ from dse.strategies.estimates import (
 from dse.strategies.fabric import PLANNED, FabricBudget, FabricPlan
 from dse.strategies.gains import Floats, gains_over, promising
 from dse.strategies.ladder import vectors
-from dse.strategies.neighbours import neighbours
+from dse.strategies.neighbours import neighbours, shorter_intervals
 from dse.strategies.sampled import all_points
 from dse.strategies.search import Search
 from dse.strategies.solve import Solution, solve
@@ -183,6 +183,7 @@ class _Search:
         self.done: set[Point] = set()
         self.fits: dict[Point, Figures] = {}
         self.grown: set[Point] = set()
+        self.shortened: set[Point] = set()
         self.measured: dict[_Alike, list[Figures]] = {}
         self.too_much = TooMuch(space)
         # What LUTs are counted as is known less well than DSP slices are: corrections will tell.
@@ -307,10 +308,26 @@ class _Search:
     def choose(self, slack: float, excess: float) -> list[Point]:
         """The candidates that are expected to improve most on the front and on one another.
 
+        The fastest of them is there with shorter intervals, too, as long as these are expected to fit: plans have
+        intervals in steps of a quarter.
+
         Args:
             slack: the share by which they may be expected to be worse.
             excess: the share by which they may be expected to take too many LUTs, or too much block RAM.
         """
+        fastest = min((found.cycles for found in self.fits.values()), default=inf)
+        first = self._chosen(slack, excess, 1)
+        while first and first[0] not in self.shortened:
+            self.shortened.add(first[0])
+            if self.estimates.figures(first[0]).cycles > fastest:
+                break
+            for near in shorter_intervals(first[0]):
+                self._add(near)
+            first = self._chosen(slack, excess, 1)
+        return self._chosen(slack, excess, _BATCH) if first else []
+
+    def _chosen(self, slack: float, excess: float, count: int) -> list[Point]:
+        """So many of these candidates, at most."""
         pool = self.pool
         if not pool.points:
             return []
@@ -321,7 +338,7 @@ class _Search:
         most = np.array([self.too_much.ceiling(s) for _, s in pool.structures])
         open_ &= np.array(pool.dsp) <= most[np.array(pool.numbers)]
         chosen: list[Point] = []
-        while len(chosen) < _BATCH:
+        while len(chosen) < count:
             gains = np.where(open_, gains_over(front, cycles, dsp), -np.inf)
             for best in promising(gains, cycles, slack, first=not chosen):
                 point = pool.points[best]

@@ -57,6 +57,17 @@ def array_first(x: f32[1024], y: f32[1024], out: f32[1]):
     out[0] = total
 
 
+@weft.kernel
+def butterflies(x: f32[2, 512], w: f32[2, 256], y: f32[2, 512]):
+    for i in range(256):
+        re = x[0, i + 256] * w[0, i] - x[1, i + 256] * w[1, i]
+        im = x[0, i + 256] * w[1, i] + x[1, i + 256] * w[0, i]
+        y[0, i] = x[0, i] + re
+        y[1, i] = x[1, i] + im
+        y[0, i + 256] = x[0, i] - re
+        y[1, i + 256] = x[1, i] - im
+
+
 def first(kernel: Kernel) -> Order:
     return space_of(kernel.program, TOOL).variants[0].nests[0].orders[0]
 
@@ -115,3 +126,22 @@ def test_a_product_in_an_array_joins_its_sum_over_what_sets_that_to_zero():
     result = ModelEvaluator().evaluate(Request(array_first.program, schedule, CHIP, CLOCK))
     assert result.latency is not None
     assert result.latency < 200, "two passes take 260"
+
+
+def test_copies_that_ports_make_wait_share_units_over_intervals_of_whole_units():
+    """Two reads and two writes of a bank take two cycles, in which 14 copies are too many for the units; 32 in five
+    cycles, a third of whose iterations there are, are not.
+    """
+    space = space_of(butterflies.program, TOOL)
+    (variant,) = space.variants  # no element is read twice, so that there are no windows
+    (nest,) = variant.nests
+    rungs = ladder(nest, 0, 176)
+    assert rungs[0].vector == (32,)
+    assert rungs[0].asked == 5
+    assert rungs[0].cost.dsp <= 176
+    point = solve(space, 0, 176)[0].point
+    schedule = space.schedule(point)
+    assert schedule is not None
+    found = ModelEvaluator().evaluate(Request(butterflies.program, schedule, CHIP, CLOCK))
+    assert found.latency is not None
+    assert found.latency < 62, "64 copies in 11 cycles take 62"

@@ -25,7 +25,7 @@ from dse.strategies.estimates import (
     structure_of,
 )
 from dse.strategies.gains import gains_over
-from dse.strategies.refine import neighbours
+from dse.strategies.neighbours import neighbours, shorter_intervals
 from dse.strategies.search import evaluated
 from dsl.kernels.loader import load_kernels
 
@@ -131,6 +131,19 @@ def test_neighbours_differ_in_one_nest_and_are_points_of_the_space():
             assert len(choice.vector) == len(order.loops)
             for loop, u in zip(order.loops, choice.vector, strict=True):
                 assert u in loop.factors
+
+
+def test_shorter_intervals_are_a_few_percent_apart_and_at_least_one():
+    def asked(ii: int) -> set[int]:
+        return {
+            p.choices[1].ii
+            for p in shorter_intervals(Point(0, (Choice(0, (4,)), Choice(0, (9,), ii))))
+        }
+
+    assert not asked(1)
+    assert asked(2) == {1}
+    assert asked(10) == {8, 9}
+    assert asked(100) == {80, 88, 94}
 
 
 def test_a_bank_of_two_ports_serves_two_copies_where_there_are_too_many():

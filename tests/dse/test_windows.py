@@ -183,6 +183,16 @@ def test_a_row_has_a_window_where_iterations_overlap(step: int, taps: int) -> No
     assert bool(windows(space(sums.program))) == (taps > step)
 
 
+@pytest.mark.parametrize("apart", [1, 15, 16, 20])
+def test_reads_that_are_a_whole_loop_apart_have_none(apart: int) -> None:
+    @weft.kernel
+    def halves(x: i16[2, 60], y: i16[16]):
+        for i in range(16):
+            y[i] = x[0, i] + x[0, i + apart] + x[0, i + 2 * apart] + x[1, i]
+
+    assert bool(windows(space(halves.program))) == (apart < 16)
+
+
 def test_lanes_of_a_row_have_none() -> None:
     """Windows of it took minutes to be refused: whether all of their elements are written isl does not say soon."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil, prod
@@ -301,6 +302,12 @@ class Order:
         apart = any(not loop.carries and len(loop.factors) > 1 for loop in self.band)
         return max(1, ceil(max(delays))) if delays and apart else 1
 
+    @property
+    def waits_for_ports(self) -> bool:
+        """Whether an iteration may access more elements of an array than a bank of it hands over in a cycle."""
+        times = Counter(use.array for use in self.uses)
+        return any(times[use.array] > use.ports[2] for use in self.uses)
+
     def copies(self, vector: Vector) -> int:
         """The most copies of a statement that an iteration has."""
         pairs = zip(self.loops, vector, strict=True)
@@ -351,11 +358,12 @@ class Nest:
         return order.inside > 1 or self.waits
 
     def may_ask(self, order: Order) -> bool:
-        """Whether intervals above 1 are worth asking for: where copies share units, and where sums wait for themselves
-        anyway. How long other recurrences wait is known less well.
+        """Whether intervals above 1 are worth asking for: where copies share units, where sums wait for themselves
+        anyway, and where nothing but a memory's ports makes iterations wait. How long other recurrences wait is known
+        less well.
         """
-        sums = (carry.reduction for loop in order.loops for carry in loop.carries)
-        return self.shares_units(order) or any(sums)
+        sums = [carry.reduction for loop in order.loops for carry in loop.carries]
+        return self.shares_units(order) or any(sums) or (not sums and order.waits_for_ports)
 
     @property
     def waits(self) -> bool:

@@ -15,6 +15,7 @@ from math import prod
 from dse.space.loops.processes import handed_on, in_processes
 from dse.space.nests.groups import MOST, iterations
 from dse.space.nests.triangles import only_copies
+from dse.space.tables.read_once import read_once
 from dsl.expressions.expr import loads
 from dsl.schedules.steps import Partition, Pipeline, Reorder, Reuse, Split, Step, Tail, Unroll
 from polyhedral.dependences.carried import carried
@@ -196,7 +197,7 @@ def _plan(state: ScheduledScop, nest: Sequence[Piece], most: int) -> _Plan | Non
         if array in written or not state.scop.program.array(array).shape:
             continue
         readers = [p for p in nest if any(a.array == array for a in loads(p.statement.stmt.value))]
-        if _read_once(array, readers):
+        if read_once(array, readers):
             continue
         found = list(_windows(state, array, readers, carrying))
         if found:
@@ -267,29 +268,6 @@ def _windows(
         yield at, f"{first.name}.{first.names[innermost]}", interval.extent
         if sum(prod(a.shape) for a in rows) <= _SMALL:
             return
-
-
-def _read_once(array: str, readers: Sequence[Piece]) -> bool:
-    """Whether no two iterations read the same element of a row, as far as they move with it: subscripts are its digits,
-    as in ``x[4 * i + k]`` with ``k < 4``.
-    """
-    indices = {
-        access.indices
-        for piece in readers
-        for access in loads(piece.statement.stmt.value)
-        if access.array == array
-    }
-    if any(len(index) != 1 or not index[0].is_linear for index in indices):
-        return False
-    if len({(index[0].terms, piece.names) for index in indices for piece in readers}) > 1:
-        return False
-    consts = [index[0].const for index in indices]
-    reach, piece = max(consts) - min(consts), readers[0]
-    for name, step in sorted(next(iter(indices))[0].terms, key=lambda term: abs(term[1])):
-        if abs(step) <= reach or str(name) not in piece.names:
-            return False
-        reach += abs(step) * (iterations(piece, piece.names.index(str(name))) - 1)
-    return True
 
 
 def _taps_outside(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]:
