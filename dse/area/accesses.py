@@ -160,12 +160,16 @@ def reach(
     width, decoded, selection, complete, classes, touched = 1, 0, 0.0, True, 1, 1
     for index, factor, extent in zip(use.indices, factors, use.shape, strict=True):
         moving = {str(v): abs(c) for v, c in index.terms if blocks.get(str(v), 2) > 1}
-        if (moving or not index.is_linear) and factor < extent:
+        # Of a remainder of a loop that is unrolled completely each copy knows its bank.
+        known = index.is_linear or all(blocks.get(v, 2) <= 1 for v in index.variables())
+        if known and not index.is_linear:
+            moving = {}
+        if (moving or not known) and factor < extent:
             complete = False
         if factor == 1:
             continue
         stride = 1
-        if index.is_linear:
+        if known:
             stride = gcd(factor, *(c * copies.get(v, 1) for v, c in moving.items()))
         banks = possible = factor // stride
         steps = [v for v, c in moving.items() if c * copies.get(v, 1) % factor]

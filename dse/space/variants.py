@@ -26,6 +26,7 @@ from dse.space.sums.gathered import gathered
 from dse.space.sums.gathered import in_parts as gathered_in_parts
 from dse.space.sums.histograms import PARTS, in_turn
 from dse.space.sums.located import located
+from dse.space.sums.own_memory import apart
 from dse.space.sums.partial_sums import WANTED, partial_sums, whole_parts
 from dse.space.sums.scanned import FACTORS, scanned
 from dse.space.sums.side_by_side import side_by_side
@@ -110,6 +111,8 @@ def _variants(
     if several:
         outer += _side_by_side(state, free, rectangles, context)
         outer += [_chained(state, free, most, context) for most in volumes(state)[-1:]]
+        mirrored_sums = [_outer(*one, context) for one in apart(state, free, rectangles)]
+        outer += [[replace(v, certain=True) for v in some] for some in mirrored_sums]
         outer += _gathered(state, free, {_shape(at) for _, at, _ in structures}, context)
     outer += [[_variant(*structure, context)] for structure in others]
     boxes = _moved((*structures, *twins, *others), "in rectangles", rectangles)

@@ -17,7 +17,7 @@ def certain(space: Space, budget: int, fabric: FabricBudget) -> Search:
     Args:
         space: of the kernel.
         budget: DSP slices that a design may use.
-        fabric: LUTs and block RAM that it may use.
+        fabric: LUTs and block RAM that it may use; learns of the design.
     """
     found = []
     for number, variant in enumerate(space.variants):
@@ -28,4 +28,6 @@ def certain(space: Space, budget: int, fabric: FabricBudget) -> Search:
             if figures.dsp <= budget and solution.over <= 0:
                 found.append((figures.cycles, number, solution.point))
     if found:
-        yield (min(found)[2],)
+        point = min(found)[2]
+        (result,) = yield (point,)
+        fabric.learn(point, result)

@@ -10,11 +10,13 @@ from math import inf, log
 
 from dse.area.designs import Area, Areas
 from dse.evaluators.base import Limits, Result
+from dse.space.nests.nest import Vector
 from dse.space.space import Point
 from dse.strategies.estimates import Errors, Estimates, Structure, structure_of
 
 PLANNED = ("lut", "bram18")
 """Names of what is planned with."""
+_NEAR = log(1.5)  # intervals at which designs of the same copies err alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,20 @@ class FabricPlan:
         return max(area.lut / self.lut, area.bram18 / max(1.0, self.bram18)) - 1
 
 
+_Copies = tuple[int, tuple[tuple[int, Vector], ...]]
+
+
+def _copies(point: Point) -> _Copies:
+    """All of a point but the intervals."""
+    return point.variant, tuple([(choice.order, choice.vector) for choice in point.choices])
+
+
+def _apart(one: Point, other: Point) -> float:
+    """The logarithm of how many times as long an interval of one of them is, at the most."""
+    pairs = zip(one.choices, other.choices, strict=True)
+    return max((abs(log(a.ii / b.ii)) for a, b in pairs), default=0.0)
+
+
 @dataclass(slots=True)
 class FabricBudget:
     """The limits on LUTs and block RAM, and the errors of the estimates so far.
@@ -51,6 +67,9 @@ class FabricBudget:
     bram18: float
     limits: Limits = field(default_factory=Limits)
     _errors: dict[str, Errors] = field(default_factory=lambda: {name: Errors() for name in PLANNED})
+    _known: dict[Point, float] = field(
+        default_factory=dict
+    )  # LUTs of a design over those estimated
 
     def plan(self, variant: int, share: float = 1.0, most: float = inf) -> FabricPlan | None:
         """What a variant's designs are planned with; None where nothing is limited or known.
@@ -80,7 +99,8 @@ class FabricBudget:
         if self.free:
             return -1.0
         area, structure = self.estimates.area(point), structure_of(point)
-        lut = area.lut * self._off("lut", structure) / self.lut
+        off = self._alike(point) or self._off("lut", structure)
+        lut = area.lut * off / self.lut
         bram18 = area.bram18 * self._off("bram18", structure) / max(1.0, self.bram18)
         return max(lut, bram18) - 1
 
@@ -106,6 +126,17 @@ class FabricBudget:
             if not found or not estimated:
                 continue
             self._errors[name].add(structure, log(found / estimated))
+            if name == "lut":
+                self._known.setdefault(_copies(point), []).append((point, found / estimated))
+
+    def _alike(self, point: Point) -> float | None:
+        """LUTs over those estimated of the design whose intervals are nearest, all else the same: they err alike."""
+        known = self._known.get(_copies(point), ())
+        far, _, off = min(
+            ((_apart(point, other), n, off) for n, (other, off) in enumerate(known)),
+            default=(inf, 0, 0.0),
+        )
+        return off if far <= _NEAR else None
 
     def _off(self, name: str, structure: Structure) -> float:
         """What was found over what was estimated: of all designs, of the variant's, of the structure's."""

@@ -9,7 +9,7 @@ from math import ceil
 from dse.space.nests.nest import Order
 from dse.space.space import Choice, Point, Space
 
-_SHORTER = (0.06, 0.12, 0.2)  # of an interval
+_STEPS = (0.06, 0.12, 0.2)  # of an interval
 
 
 def neighbours(space: Space, point: Point) -> Iterator[Point]:
@@ -31,10 +31,20 @@ def neighbours(space: Space, point: Point) -> Iterator[Point]:
 
 def shorter_intervals(point: Point) -> Iterator[Point]:
     """Points that ask for up to a fifth less of an interval in one nest."""
+    return _intervals(point, -1)
+
+
+def longer_intervals(point: Point) -> Iterator[Point]:
+    """Points that ask for up to a fifth more of an interval, where copies share units over several cycles."""
+    return _intervals(point, 1)
+
+
+def _intervals(point: Point, sign: int) -> Iterator[Point]:
     for n, choice in enumerate(point.choices):
-        for ii in dict.fromkeys(choice.ii - ceil(choice.ii * part) for part in _SHORTER):
-            if ii >= 1:
-                yield _with(point, n, replace(choice, ii=ii))
+        if choice.ii == 1:
+            continue
+        for ii in dict.fromkeys(choice.ii + sign * ceil(choice.ii * part) for part in _STEPS):
+            yield _with(point, n, replace(choice, ii=ii))
 
 
 def _with(point: Point, nest: int, choice: Choice) -> Point:

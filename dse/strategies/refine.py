@@ -31,7 +31,7 @@ from dse.strategies.estimates import (
 from dse.strategies.fabric import PLANNED, FabricBudget, FabricPlan
 from dse.strategies.gains import Floats, gains_over, promising
 from dse.strategies.ladder import vectors
-from dse.strategies.neighbours import neighbours, shorter_intervals
+from dse.strategies.neighbours import longer_intervals, neighbours, shorter_intervals
 from dse.strategies.sampled import all_points
 from dse.strategies.search import Search
 from dse.strategies.solve import Solution, solve
@@ -269,6 +269,8 @@ class _Search:
         over = [e for n, e in excess.items() if n not in ("dsp", "latency")]
         if over:
             self.too_much.learn(point, estimated.dsp, max(over))
+            for near in longer_intervals(point):
+                self._add(near)
             self._smaller(point, estimated.dsp, max(over), only=set(excess) <= {*PLANNED, "dsp"})
 
     def _smaller(self, point: Point, dsp: float, over: float, only: bool) -> None:

@@ -60,8 +60,11 @@ class TooMuch:
 
     def _as_dear(self, point: Point, other: Point, over: float) -> bool:
         """Whether copies that share units are as many as were too many: their LUTs are multiplexers, for each
-        copy one, however few the units.
+        copy one, however few the units. Of the very same copies at another interval that design tells the LUTs.
         """
+        pairs = zip(point.choices, other.choices, strict=True)
+        if all(mine.vector == its.vector for mine, its in pairs):
+            return False
         if not all(any(choice.ii > SHORT for choice in p.choices) for p in (point, other)):
             return False
         return self._copies(point) * (1 + over) >= self._copies(other)

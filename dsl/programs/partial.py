@@ -16,6 +16,9 @@ After::
       for part in range(4):
         S0_sum: y[i] = y[i] + y_part[i, part]
 
+Loops that the element moves with and that know the reduced loop run over all values that they have in any of its
+iterations: what nothing is added to gets the neutral element.
+
 Where the statement assigns to an element that is data, as of a histogram, all elements that it may be have
 accumulators. Before, with ``partial_sums("S0", "i", 4)``::
 
@@ -145,6 +148,38 @@ def moving_inside(stmt: Stmt, inner: Collection[Loop]) -> tuple[Loop, ...]:
     return tuple(loop for loop in inner if loop.var in used)
 
 
+def hull(loop: Loop, inner: Collection[Loop], unknown: Collection[str]) -> Loop | None:
+    """A loop over all values that another one's variable has, whatever those of loops around it are.
+
+    Args:
+        loop: whose bounds may depend on unknown variables.
+        inner: these loops among others, outermost first.
+        unknown: variables that its bounds may not name.
+
+    Returns:
+        The loop itself where it names none; None where a step leaves out values, or a variable is inside of a division.
+    """
+    lowers, uppers = loop.lowers, loop.uppers
+    for other in reversed([each for each in inner if each.var in unknown]):
+        if not any(other.var in bound.variables() for bound in (*lowers, *uppers)):
+            continue
+        ends = other.lowers[0], other.uppers[0] - 1
+        if loop.step != 1 or len(other.lowers) > 1 or len(other.uppers) > 1:
+            return None
+        lowers = tuple(_extreme(bound, other.var, *ends) for bound in lowers)
+        uppers = tuple(_extreme(bound, other.var, *reversed(ends)) for bound in uppers)
+    if any(bound.variables() & set(unknown) for bound in (*lowers, *uppers)):
+        return None
+    return replace(loop, lowers=lowers, uppers=uppers)
+
+
+def _extreme(bound: Affine, var: str, first: Affine, last: Affine) -> Affine:
+    """The bound at one end of a variable's range: the first where it grows with it, else the last."""
+    factor = bound.coefficient(var)
+    end = first if factor > 0 else last
+    return bound.substitute({var: end}) if factor else bound
+
+
 def with_partials(program: Program, name: str, level: int, count: int, block: int = 1) -> Partial:
     """The program with the accumulation of a statement spread over ``count`` elements.
 
@@ -239,7 +274,8 @@ class _Rewriter:
         if kept:
             node = If(kept[0] if len(kept) == 1 else And(kept), (node,))
         for each in reversed(moving):
-            node = replace(each, body=(node,))
+            whole = hull(each, (*around, loop, *path), {x.var for x in (loop, *path)} - known)
+            node = replace(whole or each, body=(node,))
         return node
 
     def _init(self, part: str) -> Stmt:

@@ -24,7 +24,7 @@ REFUSED: list[tuple[Build, str, str]] = [
     (lambda s: s.distribute(["S2"], -1), "W210", "no loop below depth -1"),
     (lambda s: s.reassociate("S0"), "W209", "S0 is not a reduction"),
     (lambda s: s.partial_sums("S0", "S0.j", 2), "W209", "S0 is not a reduction"),
-    (lambda s: s.partial_sums("S3", "S3.j", 1), "W207", "1 is not 2 to"),
+    (lambda s: s.partial_sums("S3", "S3.j", 0), "W207", "0 is not 1 to"),
     (
         lambda s: s.partial_sums("S3", "S3.j", 2).partial_sums("S3", "S3.j", 2),
         "W221",

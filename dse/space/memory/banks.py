@@ -19,6 +19,7 @@ from polyhedral.banks.wanted import apart, common, widest
 
 _MANY = 128  # copies whose accesses are looked at one by one
 _FEW = 6  # of each loop, where there are more
+_TURNING = 4096  # copies, all of those of loops in floors and remainders among them
 _RAVELLED = 1 << 62  # places that are told apart by one number
 
 Demand = dict[tuple[str, int], int]  # (array, dimension) to the factor asked for
@@ -304,11 +305,18 @@ def _places(index: Affine, copies: Mapping[str, int]) -> set[int]:
 
 
 def _clipped(uses: Sequence[Use], copies: Mapping[str, int]) -> dict[str, int]:
-    """Fewer copies of each loop where there are many: the pattern at a bank stays the same."""
-    used = {str(v) for use in uses for index in use.indices for v in index.variables()}
+    """Fewer copies of each loop where there are many: the pattern at a bank stays the same. Of loops in floors and
+    remainders, of which it does not, all, unless these are too many.
+    """
+    indices = {index for use in uses for index in use.indices}
+    used = {str(v) for index in indices for v in index.variables()}
     mine = {v: u for v, u in copies.items() if v in used}
     if prod(mine.values()) <= _MANY:
         return mine
+    turning = {str(v) for index in indices if not index.is_linear for v in index.variables()}
+    found = {v: u if v in turning else min(u, _FEW) for v, u in mine.items()}
+    if prod(found.values()) <= _TURNING:
+        return found
     return {v: min(u, _FEW) for v, u in mine.items()}
 
 

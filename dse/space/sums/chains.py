@@ -90,7 +90,7 @@ def _steps(
         terms = prod(loop.extent or 1 for loop in own)
         for loop in own:
             extent = loop.extent or 1
-            count = _count(extent, terms // extent)
+            count = shortest(extent, terms // extent)
             if terms >= _LEAST and count > 1:
                 yield PartialSums(name, f"{name}.{loop.name}", count)
     for loop in order.band[-1:]:
@@ -105,7 +105,7 @@ def _is_chain(loop: NestLoop) -> bool:
     return any(not carry.tree and carry.more for carry in loop.carries)
 
 
-def _count(extent: int, terms: int) -> int:
+def shortest(extent: int, terms: int = 1) -> int:
     """The accumulators along a loop, of whose iterations each has ``terms``, that leave the shortest chains; so many
     that rounds are whole, where chains are hardly longer by it.
     """

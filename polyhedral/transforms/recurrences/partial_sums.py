@@ -33,6 +33,10 @@ Where it is data which element is updated, as in a histogram, all elements that 
       for part in range(4):
         h[h_0] += h_part[h_0, part]          # S0_sum
 
+With one accumulator a sum has memory of its own: of ``y[i] += A[i, j] * x[j]`` and ``y[j] += A[i, j] * x[i]`` in one loop
+the second one waits for the first no more. Where a loop that the element moves with knows the reduced one, as
+``j in range(i)`` does, the new statements run over all of its values.
+
 It is legal where `reassociate` is (which it implies), and where nothing else reads or writes the
 element while the loop runs, unless it accumulates by the same operator and is set free by `reassociate`, too.
 """
@@ -46,7 +50,7 @@ import islpy as isl
 from dsl.errors.errors import LanguageError, ScheduleError
 from dsl.expressions.expr import Binary, BinaryOp, stored_value
 from dsl.expressions.types import FixedType
-from dsl.programs.partial import Partial, moving_inside, with_partials
+from dsl.programs.partial import Partial, hull, moving_inside, with_partials
 from dsl.schedules.steps import PartialSums, Reassociate
 from polyhedral.isl.text import dims, map_of
 from polyhedral.legality.program import check_program
@@ -67,8 +71,8 @@ def partial_sums(state: ScheduledScop, step: PartialSums) -> ScheduledScop:
         ScheduleError: W209 no reduction of which the order is free; W221 it cannot be spread
             along this loop, or comes too late; W207 the number of accumulators.
     """
-    if not 2 <= step.count <= MOST:
-        raise ScheduleError("W207", f"{step.count} is not 2 to {MOST}", span=step.span)
+    if not 1 <= step.count <= MOST:
+        raise ScheduleError("W207", f"{step.count} is not 1 to {MOST}", span=step.span)
     if step.block < 1:
         raise ScheduleError("W207", f"a block of {step.block} is not at least 1", span=step.span)
     uid = find_loop(state, step.loop, step)
@@ -113,7 +117,7 @@ def _check_unchanged(state: ScheduledScop, step: PartialSums) -> None:
 
 
 def _check_form(s: Statement, level: int, step: PartialSums) -> None:
-    """The element stays while the loop runs, and the loops inside that move it do not know it."""
+    """The element stays while the loop runs, and the loops inside that move it have a range whatever its variable is."""
     loop, stmt = s.loops[level], s.stmt
     used = {v for index in stmt.target.indices for v in index.variables()}
     if loop.var in used:
@@ -121,7 +125,10 @@ def _check_form(s: Statement, level: int, step: PartialSums) -> None:
         raise _refused(step, text, help_="name a loop that the element does not move with")
     moving = moving_inside(stmt, s.loops[level + 1 :])
     known = {each.var for each in (*s.loops[:level], *moving)}
+    unknown = {each.var for each in s.loops[level:]} - known
     for each in moving:
+        if hull(each, s.loops, unknown) is not None:
+            continue
         for bound in (*each.lowers, *each.uppers):
             for variable in sorted(bound.variables() - known):
                 raise _refused(
