@@ -18,6 +18,7 @@ from dse.strategies.fabric import FabricBudget, FabricPlan, fabric_budget
 from dse.strategies.filters import filters
 from dse.strategies.pom import pom
 from dse.strategies.refine import refined
+from dse.strategies.relieved import relieved
 from dse.strategies.search import Search, noted
 from dse.strategies.smallest import smallest
 from dse.strategies.solve import Solution, solve
@@ -114,6 +115,13 @@ def solved(
                 else:
                     dearest = solution.point
                     dear[dearest] = result
+                    near = relieved(dearest, fabric, fastest)
+                    if near is not None and near not in seen:
+                        seen.add(near)
+                        (result,) = yield (near,)
+                        fabric.learn(near, result)
+                        if result.status is Status.OK and result.latency is not None:
+                            fastest = min(fastest, result.latency)
                     break
             before = spend.dsp, spend.plan(number)
             if dearest is None or not spend.reduced(dearest, dear[dearest], limits):

@@ -1,9 +1,11 @@
-"""One trial for structures in which no copies wait for one another, in front of those whose chains nobody has scheduled."""
+"""One trial, or two, for structures in which no copies wait for one another, in front of those whose chains nobody has scheduled."""
 
 from __future__ import annotations
 
+from dse.evaluators.base import Status
 from dse.space.space import Space
 from dse.strategies.fabric import FabricBudget
+from dse.strategies.relieved import relieved
 from dse.strategies.search import Search
 from dse.strategies.solve import solve
 
@@ -31,3 +33,7 @@ def certain(space: Space, budget: int, fabric: FabricBudget) -> Search:
         point = min(found)[2]
         (result,) = yield (point,)
         fabric.learn(point, result)
+        near = relieved(point, fabric) if result.status is Status.INFEASIBLE else None
+        if near is not None:
+            (result,) = yield (near,)
+            fabric.learn(near, result)

@@ -67,9 +67,8 @@ class FabricBudget:
     bram18: float
     limits: Limits = field(default_factory=Limits)
     _errors: dict[str, Errors] = field(default_factory=lambda: {name: Errors() for name in PLANNED})
-    _known: dict[Point, float] = field(
-        default_factory=dict
-    )  # LUTs of a design over those estimated
+    _known: dict[_Copies, list[tuple[Point, float]]] = field(default_factory=dict)
+    """Designs of the same copies, each with its LUTs over those estimated."""
 
     def plan(self, variant: int, share: float = 1.0, most: float = inf) -> FabricPlan | None:
         """What a variant's designs are planned with; None where nothing is limited or known.

@@ -174,10 +174,14 @@ def hull(loop: Loop, inner: Collection[Loop], unknown: Collection[str]) -> Loop 
 
 
 def _extreme(bound: Affine, var: str, first: Affine, last: Affine) -> Affine:
-    """The bound at one end of a variable's range: the first where it grows with it, else the last."""
+    """The bound at one end of a variable's range: the first where it grows with it, else the last. As it is where the
+    variable is inside of a division.
+    """
     factor = bound.coefficient(var)
-    end = first if factor > 0 else last
-    return bound.substitute({var: end}) if factor else bound
+    divided = any(not isinstance(a, str) and var in a.numerator.variables() for a, _ in bound.terms)
+    if divided or not factor:
+        return bound
+    return bound.substitute({var: first if factor > 0 else last})
 
 
 def with_partials(program: Program, name: str, level: int, count: int, block: int = 1) -> Partial:
