@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import weft
 from backends.devices import device
-from dse.evaluators.base import Request
+from dse.evaluators.base import Limits, Request
 from dse.evaluators.model import ModelEvaluator, personality_for
-from dse.space.space import Space, space_of
+from dse.space.space import Choice, Point, Space, space_of
+from dse.strategies.estimates import Estimates
+from dse.strategies.fabric import fabric_budget
+from dse.strategies.relieved import relieved
 from dse.strategies.solve import solve
 from weft import f32
 
@@ -51,6 +56,32 @@ def test_rows_and_columns_of_a_triangle_are_summed_at_the_same_time() -> None:
     cycles, schedule = fastest(space, own=True)
     assert cycles < 0.7 * fastest(space, own=False)[0]
     assert weft.verify(symmetric, schedule).ok
+
+
+def test_a_design_over_its_luts_is_followed_by_one_of_longer_intervals() -> None:
+    space = space_of(symmetric.program, TOOL, reassociate=True)
+    number = next(n for n, v in enumerate(space.variants) if v.certain)
+    choices = [Choice(0, nest.orders[0].plain) for nest in space.variants[number].nests]
+    (busy,) = (
+        n for n, nest in enumerate(space.variants[number].nests) if nest.orders[0].inside > 1
+    )
+    choices[busy] = replace(choices[busy], ii=10)
+    point = Point(number, tuple(choices))
+    schedule = space.schedule(point)
+    assert schedule is not None
+    result = ModelEvaluator().evaluate(Request(symmetric.program, schedule, CHIP, CLOCK))
+    estimates = Estimates(space)
+    longer = replace(
+        point, choices=(*choices[:busy], replace(choices[busy], ii=12), *choices[busy + 1 :])
+    )
+    less = estimates.area(longer).lut / estimates.area(point).lut
+    assert less < 1
+    for share, wanted in (((1 + less) / 2, longer), (less / 2, None)):
+        limits = Limits({"lut": round(share * result.resources["lut"])})
+        fabric = fabric_budget(Estimates(space), limits)
+        fabric.learn(point, result)
+        assert fabric.excess(point) > 0
+        assert relieved(point, fabric) == wanted
 
 
 def test_sums_of_other_arrays_have_their_own_anyway() -> None:

@@ -8,8 +8,8 @@ import pytest
 
 import weft
 from backends.devices import device
-from dse.evaluators.base import device_limits
-from dse.evaluators.model import personality_for
+from dse.evaluators.base import Request, device_limits, judged
+from dse.evaluators.model import ModelEvaluator, personality_for
 from dse.space.space import Space, space_of
 from dse.strategies.certain import certain
 from dse.strategies.estimates import Estimates
@@ -59,8 +59,11 @@ def test_such_a_structure_has_a_trial() -> None:
     search = certain(own, limits.resources["dsp"], fabric_budget(Estimates(own), limits))
     (point,) = next(search)
     assert own.variants[point.variant].certain
+    schedule = own.schedule(point)
+    assert schedule is not None
+    found = ModelEvaluator().evaluate(Request(rising.program, schedule, device(CHIP), 10.0))
     with pytest.raises(StopIteration):
-        search.send(())
+        search.send((judged(found, limits),))
     plain = space(running)
     assert not any(v.certain for v in plain.variants)
     assert not list(certain(plain, 100, fabric_budget(Estimates(plain), limits)))
