@@ -8,6 +8,7 @@ from math import ceil
 
 from dse.space.nests.nest import Order
 from dse.space.space import Choice, Point, Space
+from dse.strategies.ladder import longest
 
 _STEPS = (0.06, 0.12, 0.2)  # of an interval
 
@@ -34,9 +35,17 @@ def shorter_intervals(point: Point) -> Iterator[Point]:
     return _intervals(point, -1)
 
 
-def longer_intervals(point: Point) -> Iterator[Point]:
-    """Points that ask for up to a fifth more of an interval, where copies share units over several cycles."""
-    return _intervals(point, 1)
+def longer_intervals(space: Space, point: Point) -> Iterator[Point]:
+    """Points that ask for up to a fifth more of an interval, where copies share units over several cycles, as far as a
+    point may.
+    """
+    nests = space.variants[point.variant].nests
+    most = [
+        longest(nest, nest.orders[c.order]) for nest, c in zip(nests, point.choices, strict=True)
+    ]
+    for near in _intervals(point, 1):
+        if all(choice.ii <= m for choice, m in zip(near.choices, most, strict=True)):
+            yield near
 
 
 def _intervals(point: Point, sign: int) -> Iterator[Point]:

@@ -269,7 +269,7 @@ class _Search:
         over = [e for n, e in excess.items() if n not in ("dsp", "latency")]
         if over:
             self.too_much.learn(point, estimated.dsp, max(over))
-            for near in longer_intervals(point):
+            for near in longer_intervals(self.space, point):
                 self._add(near)
             self._smaller(point, estimated.dsp, max(over), only=set(excess) <= {*PLANNED, "dsp"})
 

@@ -18,5 +18,6 @@ def relieved(point: Point, fabric: FabricBudget, fastest: float = inf) -> Point 
         fabric: LUTs and block RAM that there may be; has learnt of the design.
         fastest: cycles of what is known to fit.
     """
-    near = (p for p in longer_intervals(point) if fabric.excess(p) <= 0)
-    return next((p for p in near if fabric.estimates.figures(p).cycles < fastest), None)
+    estimates = fabric.estimates
+    near = (p for p in longer_intervals(estimates.space, point) if fabric.excess(p) <= 0)
+    return next((p for p in near if estimates.figures(p).cycles < fastest), None)
