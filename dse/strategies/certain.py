@@ -19,7 +19,7 @@ def certain(space: Space, budget: int, fabric: FabricBudget) -> Search:
     Args:
         space: of the kernel.
         budget: DSP slices that a design may use.
-        fabric: LUTs and block RAM that it may use; learns of the design.
+        fabric: LUTs and block RAM that it may use; learns of a design over a limit.
     """
     found = []
     for number, variant in enumerate(space.variants):
@@ -32,8 +32,10 @@ def certain(space: Space, budget: int, fabric: FabricBudget) -> Search:
     if found:
         point = min(found)[2]
         (result,) = yield (point,)
+        if result.status is not Status.INFEASIBLE:
+            return
         fabric.learn(point, result)
-        near = relieved(point, fabric) if result.status is Status.INFEASIBLE else None
+        near = relieved(point, fabric)
         if near is not None:
             (result,) = yield (near,)
             fabric.learn(near, result)

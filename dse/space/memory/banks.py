@@ -19,7 +19,7 @@ from polyhedral.banks.wanted import apart, common, widest
 
 _MANY = 128  # copies whose accesses are looked at one by one
 _FEW = 6  # of each loop, where there are more
-_TURNING = 4096  # copies, all of those of loops in floors and remainders among them
+_TURNING = 512  # copies, all of those of loops in floors and remainders among them
 _RAVELLED = 1 << 62  # places that are told apart by one number
 
 Demand = dict[tuple[str, int], int]  # (array, dimension) to the factor asked for
