@@ -25,7 +25,7 @@ class Step:
     site: Site | None = None
     operator: Operator | None = None
     operands: tuple[int, ...] = ()
-    head: tuple[str, str, int, str] = ("", "", 0, "")
+    head: tuple[str, str, int, str, str] = ("", "", 0, "", "")
     index: Access | None = None
     outside: int = 0
     gather: Access | None = None  # of which the ``operands`` are subscripts
@@ -69,7 +69,7 @@ def plan_of(
             steps.append(Step("", index=op.access))
         else:
             operator = personality.operator_of(op)
-            head = (op.kind, op.type, op.width, op.impl)
+            head = (op.kind, op.type, op.width, op.impl, op.value)
             steps.append(Step(op.kind, operator=operator, operands=op.operands, head=head))
     inside = personality.guards.loads == "inside"
     regroups = inside and personality.sums.reassociates and not statement.scatters

@@ -192,8 +192,11 @@ class _Reader:
                 self.values[result] = self.operations.constant(number, type_)
             case name:
                 taken = tuple(self.values[x] for x in operands)
+                compares = name in ("arith.cmpi", "arith.cmpf")
+                predicate = op.attributes["predicate"].value if compares else None
+                type_ = _type(str(result.type))
                 try:
-                    found = self.operations.operation(name, taken, _type(str(result.type)))
+                    found = self.operations.operation(name, taken, type_, predicate)
                 except UnknownOpError:
                     raise _unknown(op, "the model does not know what it costs") from None
                 self.values[result] = found

@@ -176,7 +176,7 @@ class _Lowering(Arithmetic[Value]):
         return self.operations.operation(name, tuple(operands), type_of(dtype))
 
     def _test(self, name: str, predicate: int, x: Value, y: Value) -> Value:
-        return self.operations.operation(name, (x, y), type_of(boolean))
+        return self.operations.operation(name, (x, y), type_of(boolean), predicate)
 
     def _number(self, value: float | Fraction, dtype: DType) -> Value:
         return self.operations.constant(value, type_of(dtype))

@@ -44,6 +44,9 @@ _KINDS = {
 }
 _FREE = frozenset({"arith.extsi", "arith.extui", "arith.trunci"})
 _DIVISIONS = frozenset({"arith.floordivsi", "arith.divui", "arith.remsi", "arith.remui"})
+_SEVERAL = frozenset({"cmp", "div", "mod", "shr", "tanh"})
+"""Kinds of several operations that cost alike: of the same operands they are different values."""
+
 _OF_OPERAND = frozenset({"cmp", "to_int"})  # their type is that of what they take
 
 Type = tuple[str, int]
@@ -106,13 +109,16 @@ class Operations:
         """A loop variable, or an expression of some, as data."""
         return self._made(Op("index", "int", 32, access=Access("", (affine,))), ("int", 32))
 
-    def operation(self, name: str, taken: tuple[Value, ...], type_: Type) -> Value:
+    def operation(
+        self, name: str, taken: tuple[Value, ...], type_: Type, predicate: int | None = None
+    ) -> Value:
         """An op of MLIR on values.
 
         Args:
             name: of the op.
             taken: its operands.
             type_: of its result.
+            predicate: of a comparison.
 
         Raises:
             UnknownOpError: it is none of those above.
@@ -133,7 +139,9 @@ class Operations:
             return _low_bits(divided, type_)
         of = taken[0].type if kind in _OF_OPERAND else type_
         factors = _factors(kind, taken) if of[0] == "int" else NO_FACTORS
-        made = self._made(Op(kind, *of, factors=factors), type_, taken)
+        which = name if predicate is None else f"{name} {predicate}"
+        variant = which if kind in _SEVERAL else ""
+        made = self._made(Op(kind, *of, value=variant, factors=factors), type_, taken)
         return replace(made, of_power=taken[0]) if by_power and kind == "mod" else made
 
     def _made(self, op: Op, type_: Type, taken: tuple[Value, ...] = ()) -> Value:

@@ -140,10 +140,10 @@ class Op:
     ``const``, ``index`` (a loop variable as data) or an operator of the personality's library.
     ``operands`` are positions in the statement's ``ops``, of a load those of its subscripts that are
     values (`data_index` in its access: ``?0``, ``?1``, … in order); ``width`` is that of the result in bits.
-    ``impl`` is the implementation that a schedule asks for (``fabric``, ``dsp``); empty for the tool's
-    own choice. ``factors`` are the widths of the factors of a product of integers, the longer one first,
-    before they are extended to that of the result; the shorter one is `WIRES` of what a power of two is
-    multiplied with, or a shift by a constant. `NO_FACTORS` of anything else.
+    ``value`` is that of a number, and tells operators of one kind apart, as the predicate of a comparison does; ``impl`` is
+    the implementation that a schedule asks for (``fabric``, ``dsp``), empty for the tool's own choice.
+    ``factors`` are the widths of the factors of a product of integers, the longer one first, before they are extended to that
+    of the result; the shorter one is `WIRES` of what a power of two is multiplied with, or a shift by a constant. `NO_FACTORS` of anything else.
     """
 
     kind: str
