@@ -41,9 +41,9 @@ def table(file: Path, keys: Set[str] | None) -> tuple[dict[str, Any], str]:
     return found, where
 
 
-def described(file: Path, keys: Set[str]) -> tuple[dict[str, Any], str]:
+def described(file: Path, keys: Set[str] | None) -> tuple[dict[str, Any], str]:
     """As `table`, of a file that says once, as ``evidence``, where all that it holds comes from."""
-    found, where = table(file, {"evidence", *keys})
+    found, where = table(file, None if keys is None else {"evidence", *keys})
     _evidence(found, where)
     return found, where
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from qor_gnn.area.registers import Pools, registers
 from qor_gnn.area.sharing import shared_ports, top_ports, units
 from qor_gnn.area.terms import FF_TERMS, LUT_TERMS, Sums
 from qor_gnn.schedule.regions import Region
-from qor_gnn.tools.personality import folder_of
+from qor_gnn.tools.personality import folder_of, table_of
 
 SCHEMA = 1
 _MOST = 1e6  # of a coefficient
@@ -119,10 +119,14 @@ def _total(parts: Sequence[tuple[str, float]]) -> int:
 def coefficients(tool: str) -> Coefficients | None:
     """The coefficients that ship for a tool version; None where there are none."""
     try:
-        path = folder_of(tool) / "area.json"
+        path = table_of(tool, "area.json")
+        own = path.parent == folder_of(tool)
     except ToolError:
         return None
-    return read(path) if path.is_file() else None
+    if not path.is_file():
+        return None
+    found = read(path)
+    return found if own else replace(found, source={**found.source, "taken_over": found.tool})
 
 
 def read(path: Path) -> Coefficients:

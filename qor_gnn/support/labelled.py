@@ -9,7 +9,7 @@ from pathlib import Path
 
 from backends.tables import described, fault, parsed
 from qor_gnn.support.features import SIZES, STRUCTURES, Features
-from qor_gnn.tools.personality import Personality, folder_of
+from qor_gnn.tools.personality import Personality, table_of
 
 FILE = "supported.json"
 
@@ -60,7 +60,7 @@ def shown(tool: Personality) -> Shown | None:
     Raises:
         ToolError: W453, the table is not as it should be.
     """
-    return None if tool.is_open else _read(folder_of(tool.measured_as) / FILE)
+    return None if tool.is_open else _read(table_of(tool.measured_as, FILE))
 
 
 @cache

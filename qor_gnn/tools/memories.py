@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from backends.devices import Device
-from backends.tables import evidenced, fault, table
+from backends.tables import evidenced, fault
 from dsl.errors.errors import did_you_mean
+from qor_gnn.tools.likeness import grouped
 from qor_gnn.tools.storage.laws import StorageRules, law_on, laws
 
 
@@ -92,17 +93,19 @@ class Memories:
         )
 
 
-def memories(file: Path, device: Device) -> Memories:
-    """The memories of a file.
+def memories(folder: Path, device: Device) -> Memories:
+    """The memories of a tool version.
 
     Args:
-        file: of a tool version.
+        folder: of the version.
         device: that it was measured on.
 
     Raises:
         ToolError: W453, it is no table of memories, or names a law that there is none of.
     """
-    data, where = table(file, {"types", "storage"})
+    data, where = grouped(folder, "memories.json")
+    for key in data.keys() ^ {"types", "storage"}:
+        raise fault(where, f"has types and storage, and nothing else: not '{key}'")
     types = evidenced(Types, data["types"], f"{where}: types")
     own = evidenced(Storage, data["storage"], f"{where}: storage")
     if own.law not in laws():

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from backends.devices import DEVICES, Device
-from backends.tables import described, evidenced, fault, parsed, table
+from backends.tables import described, evidenced, fault, parsed
 from dsl.errors.errors import ToolError, did_you_mean
+from qor_gnn.tools.likeness import file_of, grouped
 from qor_gnn.tools.memories import Memories, memories
 from qor_gnn.tools.operators import Library, Operator, Table, completed, library
 from qor_gnn.tools.operators.at_clock import library_at
@@ -61,6 +62,7 @@ class Version:
         clock_ns: at which they are.
         uncertainty: share of the period that is kept free.
         is_open: it is the open backend: it answers for its own designs, nothing is emulated.
+        like: the folder of the version that it is like where its own files say nothing (`qor_gnn.tools.likeness`).
     """
 
     name: str
@@ -71,6 +73,7 @@ class Version:
     clock_ns: float
     uncertainty: float
     is_open: bool
+    like: str | None = None
 
 
 class Computation(Protocol):
@@ -223,6 +226,15 @@ def _folders() -> Mapping[str, Path]:
     return {_version(file.parent).name: file.parent for file in _FOLDERS.glob("*/tool.json")}
 
 
+def table_of(name: str, file: str) -> Path:
+    """A file of a tool version, or of the one that it is like.
+
+    Raises:
+        ToolError: W450, there is none of that name.
+    """
+    return file_of(personality(name).folder, file)
+
+
 def folder_of(name: str) -> Path:
     """The folder of a tool version.
 
@@ -321,8 +333,7 @@ def read(folder: Path) -> Personality:
         ToolError: W453, a table of it is missing, or is not as it should be.
     """
     what = _version(folder)
-    file = folder / "policies.json"
-    policies, where = table(file, None)
+    policies, where = grouped(folder, "policies.json")
 
     def policy(kind: type[T], name: str) -> T:
         return evidenced(kind, policies.pop(name, []), f"{where}: {name}")
@@ -356,8 +367,8 @@ def read(folder: Path) -> Personality:
         guards=policy(Guards, "guards"),
         outside=policy(Outside, "outside") if "outside" in policies else None,
         latencies=policy(Latencies, "latencies"),
-        memories=memories(folder / "memories.json", DEVICES[what.device]),
-        library=library(folder / "operators.json"),
+        memories=memories(folder, DEVICES[what.device]),
+        library=library(file_of(folder, "operators.json")),
     )
     for name in policies:
         raise fault(where, f"has '{name}'", did_you_mean(name, (f.name for f in fields(found))))
@@ -368,5 +379,5 @@ def read(folder: Path) -> Personality:
 
 
 def _version(folder: Path) -> Version:
-    data, where = described(folder / "tool.json", {f.name for f in fields(Version)})
+    data, where = described(folder / "tool.json", None)
     return parsed(Version, data, where)

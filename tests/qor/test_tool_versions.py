@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,8 +63,22 @@ def policy(data: Any, name: str) -> Any:
             "error[W453]: another/policies.json: sums[0] has 'source'\n"
             "help: a group has evidence and values",
         ),
+        (
+            "tool.json",
+            lambda d: d.update(like="vitis_9999_1"),
+            'error[W453]: another/tool.json is like "vitis_9999_1", which is no other version',
+        ),
+        (
+            "tool.json",
+            lambda d: d.update(like="another"),
+            'error[W453]: another/tool.json is like "another", which is no other version',
+        ),
         ("tool.json", lambda d: d.pop("family"), "error[W453]: another/tool.json lacks 'family'"),
-        ("tool.json", lambda d: d.update(clock="4"), "error[W453]: another/tool.json has 'clock'"),
+        (
+            "tool.json",
+            lambda d: d.update(clock="4"),
+            "error[W453]: another/tool.json has no 'clock'",
+        ),
         (
             "tool.json",
             lambda d: d.update(clock_ns="4"),
@@ -185,3 +200,18 @@ def test_adding_a_tool_version_is_adding_a_folder(tmp_path: Path) -> None:
     assert new[:2] == ["vitis-2030.1-zu9eg-8ns", "8.0"]
     assert float(new[2]) > float(plain[2])
     assert plain[3] == new[3] == "True"
+
+
+def test_a_version_that_is_like_another_says_only_what_differs(tmp_path: Path) -> None:
+    shutil.copytree(folder_of(PLAIN), tmp_path / "plain")
+    folder = tmp_path / "another"
+    folder.mkdir()
+    what = json.loads((tmp_path / "plain" / "tool.json").read_text("utf-8"))
+    (folder / "tool.json").write_text(json.dumps({**what, "like": "plain"}), "utf-8")
+    base = read(tmp_path / "plain")
+    assert replace(read(folder), folder=base.folder) == base
+    own = {"sums": [{"evidence": "none", "values": {"order": "leaf"}}]}
+    (folder / "policies.json").write_text(json.dumps(own), "utf-8")
+    found = read(folder)
+    assert found.sums == replace(base.sums, order="leaf")
+    assert replace(found, folder=base.folder, sums=base.sums) == base
