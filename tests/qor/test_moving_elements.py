@@ -106,3 +106,20 @@ def test_the_depth_falls_as_the_interval_grows() -> None:
         depths.append(next(r.depth for r in answer.loops if r.ii == ii))
     assert all(a >= b for a, b in pairwise(depths))
     assert depths[0] > depths[-1]
+
+
+@weft.kernel
+def handed_on(x: f32[16], y: f32[16], z: f32[16]):
+    for i in range(1, 16):
+        y[i] = x[i] / 3.0
+        z[i] = y[i - 1] + 1.0
+
+
+@pytest.mark.parametrize("tool", available())
+def test_what_a_later_iteration_takes_is_there_by_then(tool: str) -> None:
+    # No value depends on itself: the sum of an iteration waits for the division of the one before.
+    answer = estimated(handed_on, tool)
+    (row,) = (r for r in answer.loops if r.ii is not None)
+    found = personality(tool)
+    divider, adder = (found.operator(kind, "f32", 32, None) for kind in ("div", "add"))
+    assert row.depth >= divider.distance + adder.distance - row.ii

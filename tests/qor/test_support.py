@@ -13,7 +13,6 @@ from dse.estimates.marks import STEADY, Marks
 from dse.estimates.support import marks_of, with_phi
 from dsl.errors.errors import ToolError
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
-from qor_gnn.design.directives import written_unrolls
 from qor_gnn.fit.labelled import u280, zu9eg
 from qor_gnn.fit.supported import of_design
 from qor_gnn.support.features import SIZES, STRUCTURES, Features
@@ -53,11 +52,7 @@ def marked(schedule: Schedule, kernel=product, tool: str = U280, phi: int | None
     found = estimated(kernel.program, schedule, setting(tool))
     marks = marks_of(found)
     assert marks is not None
-    if phi is None:
-        return marks
-    own = found.answer.latency.average, found.answer.dsp
-    kept = written_unrolls(schedule)
-    return with_phi(marks, found.regions, found.setting.tool, own, kept=kept, dsp=phi)
+    return marks if phi is None else with_phi(marks, found, phi)
 
 
 @pytest.mark.parametrize("name", available())

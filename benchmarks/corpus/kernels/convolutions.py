@@ -156,6 +156,7 @@ def expert(s):
     s.pipeline("q")
     s.unroll("S2.k")
     s.unroll("S2.j")
+    s.bind_op("S1", "mul", "fabric")  # more products than slices
     s.partition("total", 0, "complete")
     s.partition("total", 1, "complete")
     s.partition("w", 0, "cyclic", 8)

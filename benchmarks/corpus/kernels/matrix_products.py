@@ -167,6 +167,7 @@ def gemm_i8(A: i8[N, N], B: i8[N, N], C: i32[N, N]):
 def expert(s):
     s.split("j", 8)
     s.pipeline("j_0")
+    s.bind_op("S1", "mul", "fabric")  # 256 products, and 176 slices
     s.partition("A", 1, "complete")
     s.partition("B", 0, "complete")
     s.partition("B", 1, "cyclic", 8)

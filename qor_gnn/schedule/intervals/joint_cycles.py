@@ -8,7 +8,7 @@ through one store are found one by one (`qor_gnn.schedule.intervals.interval`), 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
 from qor_gnn.body.body import Body
@@ -115,6 +115,7 @@ class _Search:
     carried: Sequence[LoopCarried]
     order: list[int] = field(init=False)
     inputs: dict[int, list[int]] = field(init=False)
+    least: dict[int, int] = field(init=False)
 
     def __post_init__(self) -> None:
         """What a loaded value reaches, in order, each with those of its operands that are."""
@@ -132,6 +133,15 @@ class _Search:
         loads = {way.load for way in self.carried}
         self.order = sorted(reached - loads)
         self.inputs = {n: [d for d in graph.deps[n] if d in reached] for n in self.order}
+        self.least = self._first({way.value for way in self.carried} - reached)
+
+    def _first(self, values: Set[int]) -> dict[int, int]:
+        """When values are there that need nothing of earlier iterations."""
+        graph, ends = self.body.graph, dict[int, int]()
+        for n in self.body.nodes:  # operands come before what takes them
+            begin = max((ends.get(d, 0) for d in graph.deps[n]), default=0)
+            ends[n] = begin + graph.states(n)
+        return {n: ends.get(n, 0) for n in values}
 
     def slower_than(self, interval: int) -> Joint | None:
         """A cycle that an interval is too short for; None where there is none."""
@@ -143,7 +153,7 @@ class _Search:
         return self._relaxed(interval).states
 
     def _relaxed(self, interval: int) -> _Relaxed:
-        found = _Relaxed({way.load: 0 for way in self.carried})
+        found = _Relaxed({**self.least, **{way.load: 0 for way in self.carried}})
         states = found.states
         for _ in range(len(states) + 1):
             self._pass(states, found.before)

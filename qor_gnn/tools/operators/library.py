@@ -187,7 +187,7 @@ class Library:
         kind = "_".join(("mul", impl) if other else ("mul",))
         core = f"{kind}_{made.long}_{made.short}_{width}"
         found = self.integers["mul"].operator("mul", made.like)
-        found = replace(found, slice=made.in_a_slice)
+        found = replace(found, slice=asked.in_a_slice)
         if made.by_few_bits:  # timed as if it were in slices
             return replace(found, core=core, dsp=0, lut=made.luts)
         if made.of_luts and not found.dsp:
