@@ -73,9 +73,10 @@ class Waits:
         """All ways from one iteration of a body into a later one."""
         self._search: _Search | None = None
         self._takers: dict[int, list[int]] = {}
-        if len({way.value for way in carried}) < 2:
+        search = _Search(body, carried)
+        if len({way.value for way in carried}) < 2 and not search.least:
             return
-        self._search = _Search(body, carried)
+        self._search = search
         nodes, users = set(body.nodes), body.graph.users()
         for load in dict.fromkeys(way.load for way in carried):
             # A value in a register is there without a load: what takes it waits.
