@@ -29,7 +29,10 @@ def kind_of(op: Op, tool: Personality) -> Operations | None:
         return None  # the law of multipliers tells nothing of it
     if not operator.shared and not all(lut for _, lut in ways):
         return None
-    return Operations(0, ways, logic)
+    with_sum = op.kind == "mul" and operator.slice
+    ways = tuple(dict.fromkeys((*ways, (1, 0)))) if with_sum else ways
+    is_sum = op.kind in ("add", "sub") and operator.integer
+    return Operations(0, ways, logic, with_sum, is_sum)
 
 
 def counted(graph: ValueGraph, tool: Personality, free: bool) -> Mapping[str, Operations]:

@@ -27,11 +27,15 @@ class Operations:
         ways: the DSP slices and LUTs of a unit, for each way to build it.
         logic: a unit of integers, which may be had without slices in ways that no report shows: it does not
             count where LUTs are plenty.
+        with_sum: a product that a slice does together with a sum of it.
+        is_sum: what such a slice may have done already.
     """
 
     times: int
     ways: tuple[Cost, ...]
     logic: bool = False
+    with_sum: bool = False
+    is_sum: bool = False
 
     @property
     def dsp(self) -> int:
@@ -52,9 +56,13 @@ def in_slices(operations: Mapping[str, Operations], dsp: int) -> tuple[int, str]
 def in_logic(operations: Mapping[str, Operations], dsp: int, lut: int) -> tuple[int, str]:
     """The least cycles with so many DSP slices and LUTs, and what has to be done."""
     best = 0, ""
+    done = sum(o.times for o in operations.values() if o.with_sum)
+    times = {
+        core: max(0, o.times - done) if o.is_sum else o.times for core, o in operations.items()
+    }
     for prices in _prices(operations):
-        costs = {core: (o.times, o.price(prices)) for core, o in operations.items()}
-        costs = {core: cost for core, cost in costs.items() if cost[1]}
+        costs = {core: (times[core], o.price(prices)) for core, o in operations.items()}
+        costs = {core: cost for core, cost in costs.items() if all(cost)}
         cycles = _cycles(costs, dsp * prices[0] + lut * prices[1])
         if cycles > best[0]:
             slices = f"{dsp:,} DSP and " if prices[0] else ""

@@ -8,12 +8,15 @@ that a sum in a register closes in a state (docs/lab/schedule.md, Settings of 20
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
 from qor_gnn.body.graph import LOAD, Graph
+from qor_gnn.design.region import Statement
 from qor_gnn.tools.operators import Operator
 from qor_gnn.tools.operators.integers import MULTIPLY_ADD
+from qor_gnn.tools.personality import Personality
 
 _SUMS = ("add", "sub")
 
@@ -39,11 +42,29 @@ def multiply_added(graph: Graph, kept_out: list[bool]) -> None:
                 continue
             if _comes_again(graph, d, n, stored):
                 continue
-            graph.operator[d] = _multiplied(product)
-            graph.operator[n] = Operator(
-                f"muladd_{added.core}", 1, integer=True, measured=added.measured, origin="derived"
-            )
+            graph.operator[d], graph.operator[n] = in_a_slice(product, added)
             break
+
+
+def within(statement: Statement, tool: Personality) -> dict[int, Operator]:
+    """The operators of products and sums that slices do together, by their positions among the operations of a statement;
+    what another statement makes of a product is not known here.
+    """
+    found: dict[int, Operator] = {}
+    users = Counter(k for op in statement.ops for k in op.operands)
+    for n, op in enumerate(statement.ops):
+        if op.kind not in _SUMS or op.type != "int":
+            continue
+        added = tool.operator_of(op)
+        for k in () if added.registered else reversed(op.operands):
+            taken = statement.ops[k]
+            if taken.kind != "mul" or users[k] != 1:
+                continue
+            product = tool.operator_of(taken)
+            if product.slice:
+                found[k], found[n] = in_a_slice(product, added)
+                break
+    return found
 
 
 def _comes_again(graph: Graph, product: int, total: int, stored: Sequence[tuple[int, int]]) -> bool:
@@ -72,9 +93,12 @@ def early(graph: Graph, load: int, user: int) -> int:
     return int(graph.kind[load] == LOAD and operator is not None and operator.takes_in)
 
 
-def _multiplied(product: Operator) -> Operator:
-    """A product up to the stage of its slice that adds."""
-    return replace(
+def in_a_slice(product: Operator, added: Operator) -> tuple[Operator, Operator]:
+    """A product up to the stage of its slice that adds, and the sum."""
+    total = Operator(
+        f"muladd_{added.core}", 1, integer=True, measured=added.measured, origin="derived"
+    )
+    multiplied = replace(
         product,
         core=f"muladd_{product.core}",
         distance=MULTIPLY_ADD,
@@ -88,3 +112,4 @@ def _multiplied(product: Operator) -> Operator:
         slice=False,
         takes_in=True,
     )
+    return multiplied, total

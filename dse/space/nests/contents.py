@@ -15,6 +15,7 @@ from polyhedral.dependences.carried import Carried
 from polyhedral.looptree.settled import settled_instance
 from polyhedral.looptree.tree import Instance
 from polyhedral.scop.scheduled import Piece, ScheduledScop
+from qor_gnn.body.multiply_adds import within
 from qor_gnn.design.from_tree import statement_of
 from qor_gnn.design.region import Access, Statement
 from qor_gnn.tools.operators import Operator
@@ -285,7 +286,8 @@ def _operators(
 ) -> Iterator[tuple[Operator, frozenset[str]]]:
     """The operators, each with the loops that it changes with."""
     loops: list[frozenset[str]] = []
-    for op in statement.ops:
+    in_slices = within(statement, tool)
+    for n, op in enumerate(statement.ops):
         mine: set[str] = set()
         for k in op.operands:
             mine |= loops[k]
@@ -295,7 +297,9 @@ def _operators(
                 mine |= every
         loops.append(frozenset(mine))
         if op.computes:
-            yield tool.operator_of(op), loops[-1]
+            operator = tool.operator_of(op)
+            # One that is in slices anyway has as many, and its sum.
+            yield operator if operator.dsp else in_slices.get(n, operator), loops[-1]
 
 
 def all_logic(state: ScheduledScop, tool: Personality) -> bool:
