@@ -17,7 +17,7 @@ from qor_gnn.tools.operators.cells import Cell, Core
 from qor_gnn.tools.operators.integers import DIVIDER
 from qor_gnn.tools.operators.multipliers import size_of, slices
 from qor_gnn.tools.operators.timing import tables, timing_classes
-from qor_gnn.tools.personality import at, available, personality
+from qor_gnn.tools.personality import at, available, personality, table_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CLOCKS = (2.0, 3.33, 4.0, 5.0, 6.67, 8.0, 10.0, 20.0)
@@ -204,7 +204,7 @@ def test_a_version_has_the_operators_of_the_law_at_its_own_clock(name: str) -> N
     """What its own reports do not show is not assumed: at a clock a thousandth away it is the same."""
     tool = personality(name)
     near = at(tool, DEVICES[tool.device], tool.clock_ns * 1.001).library
-    shown = library(tool.folder / "operators.json")
+    shown = library(table_of(name, "operators.json"))
     for type_, row in near.operators.items():
         own = tool.library.operators[type_]
         assert set(own) == set(row)
