@@ -215,7 +215,8 @@ class Affine:
                     ends = (inner[0] // denominator, inner[1] // denominator)
             low += c * ends[0 if c > 0 else 1]
             high += c * ends[1 if c > 0 else 0]
-        for factor, of, divisor in self._remainders():
+        if (part := next(self._remainders(), None)) is not None:  # others are parts of what is left
+            factor, of, divisor = part
             (first, last), rest = of.interval(ranges), self - (of % divisor) * factor
             whole = first // divisor == last // divisor
             ends = (first % divisor, last % divisor) if whole else (0, divisor - 1)

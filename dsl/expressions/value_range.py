@@ -137,9 +137,9 @@ class _Ranges:
 
     def _clipped(self, expr: Expr) -> Range:
         low, high = _fitted(self._of(expr), expr.dtype)
-        bare = _bare(expr) if self.told else expr
+        plain = bare(expr) if self.told else expr
         for value, op, (least, most) in self.told:
-            if value == bare:
+            if value == plain:
                 clipped = _clip((low, high), op, least, most)
                 if clipped[0] <= clipped[1]:  # else this is never computed
                     low, high = clipped
@@ -199,7 +199,7 @@ class _Ranges:
                     return absorbing
                 return None if None in both else not absorbing
             case Compare(op, lhs, rhs) if _is_integer(lhs) and _is_integer(rhs):
-                return _decided(op, self.of(lhs), self.of(rhs))
+                return decided(op, self.of(lhs), self.of(rhs))
             case Load() if cond.dtype == boolean:
                 low, high = self.of(cond)
                 return bool(low) if low == high else None
@@ -209,7 +209,7 @@ class _Ranges:
     def _where(self, cond: Expr, holds: bool, value: Expr, dtype: DType) -> Range:
         """Of a side of a selection: the condition may be about that very value, or parts of it."""
         held = self.under(cond, holds)._integer(value, dtype)
-        return self._narrowed(held, cond, holds, _bare(value))
+        return self._narrowed(held, cond, holds, bare(value))
 
     def _narrowed(self, held: Range, cond: Expr, holds: bool, value: Expr) -> Range:
         """What of a range a value has where a condition is ``holds``; all of it where it says nothing."""
@@ -231,7 +231,7 @@ class _Ranges:
         low, high = held
         op = cond.op if holds else OPPOSITE[cond.op]
         for mine, other, way in ((cond.lhs, cond.rhs, op), (cond.rhs, cond.lhs, _MIRRORED[op])):
-            if _bare(mine) != value or not isinstance(other.dtype, IntType | IndexType):
+            if bare(mine) != value or not isinstance(other.dtype, IntType | IndexType):
                 continue
             least, most = self.of(other)
             clipped = _clip((low, high), way, least, most)
@@ -260,8 +260,8 @@ class _Ranges:
                 yield from self._told(operand, not holds)
             case Compare(op, lhs, rhs) if _is_integer(lhs) and _is_integer(rhs):
                 op = op if holds else OPPOSITE[op]
-                yield _bare(lhs), op, self.of(rhs)
-                yield _bare(rhs), _MIRRORED[op], self.of(lhs)
+                yield bare(lhs), op, self.of(rhs)
+                yield bare(rhs), _MIRRORED[op], self.of(lhs)
             case Load() if cond.dtype == boolean:
                 yield cond, CompareOp.EQ, (int(holds), int(holds))
             case _:
@@ -338,7 +338,7 @@ def _is_integer(expr: Expr) -> bool:
     return isinstance(expr.dtype, IntType | IndexType)
 
 
-def _bare(expr: Expr) -> Expr:
+def bare(expr: Expr) -> Expr:
     """Without conversions to types that hold every value of the operand."""
     while isinstance(expr, Cast) and _holds(expr.dtype, expr.operand.dtype):
         expr = expr.operand
@@ -352,20 +352,20 @@ def _holds(wide: DType, narrow: DType) -> bool:
     return outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
-def _decided(op: CompareOp, a: Range, b: Range) -> bool | None:
+def decided(op: CompareOp, a: Range, b: Range) -> bool | None:
     """Whether all values of one range compare so with all of another (True), or none (False)."""
     match op:
         case CompareOp.LT | CompareOp.LE:
             more = 0 if op is CompareOp.LT else 1
             return True if a[1] < b[0] + more else False if a[0] >= b[1] + more else None
         case CompareOp.GT | CompareOp.GE:
-            return _decided(_MIRRORED[op], b, a)
+            return decided(_MIRRORED[op], b, a)
         case CompareOp.EQ:
             if a[1] < b[0] or b[1] < a[0]:
                 return False
             return True if a[0] == a[1] == b[0] == b[1] else None
         case CompareOp.NE:
-            same = _decided(CompareOp.EQ, a, b)
+            same = decided(CompareOp.EQ, a, b)
             return None if same is None else not same
         case _:
             assert_never(op)

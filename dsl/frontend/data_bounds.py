@@ -28,9 +28,9 @@ from dataclasses import dataclass
 from dsl.errors.errors import LanguageError
 from dsl.expressions import values
 from dsl.expressions.affine import Affine
-from dsl.expressions.expr import Access, Binary, BinaryOp, Cast, Const, Expr, loads
+from dsl.expressions.expr import Access, Binary, BinaryOp, Const, Expr, loads
 from dsl.expressions.types import DType, IndexType, IntType
-from dsl.expressions.value_range import Range, type_range, value_range
+from dsl.expressions.value_range import Range, bare, type_range, value_range
 from dsl.expressions.values import Value
 from dsl.frontend.context import Context
 from dsl.frontend.operands import value
@@ -227,32 +227,14 @@ def _apart(start: Value, stop: Value) -> int | None:
     """How far a stop is behind the start at most, where it is the start and a constant; None where that is not seen."""
     if not isinstance(start, Expr) or not isinstance(stop, Expr):
         return None
-    start, stop = _bare(start), _bare(stop)
+    start, stop = bare(start), bare(stop)
     match stop:
         case Binary(BinaryOp.MIN, a, b):
             found = [d for d in (_apart(start, a), _apart(start, b)) if d is not None]
             return min(found, default=None)
         case Binary(BinaryOp.ADD, a, b):
             for one, other in ((a, b), (b, a)):
-                by = _bare(other)
-                if _bare(one) == start and isinstance(by, Const):
+                by = bare(other)
+                if bare(one) == start and isinstance(by, Const):
                     return int(by.value)
     return 0 if stop == start else None
-
-
-def _bare(expr: Expr) -> Expr:
-    """Without conversions to wider types."""
-    while (
-        isinstance(expr, Cast)
-        and isinstance(expr.dtype, IntType)
-        and _fits(expr.operand, expr.dtype)
-    ):
-        expr = expr.operand
-    return expr
-
-
-def _fits(operand: Expr, dtype: IntType) -> bool:
-    if not isinstance(operand.dtype, IntType | IndexType):
-        return False
-    (low, high), (least, most) = type_range(operand.dtype), type_range(dtype)
-    return least <= low and high <= most

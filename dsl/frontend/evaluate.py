@@ -18,6 +18,7 @@ from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, BinaryOp, CompareOp, Expr, Load, Select, UnaryOp
 from dsl.expressions.result_types import require_truth
 from dsl.expressions.types import IndexType, IntType, boolean
+from dsl.expressions.value_range import decided
 from dsl.expressions.values import Value
 from dsl.frontend import fold
 from dsl.frontend.arrays.parts import part_of
@@ -237,22 +238,18 @@ def _compare(ctx: Context, node: ast.Compare) -> Value:
     result: Value = True
     for op, a, b in zip(ops, operands, operands[1:], strict=False):
         part = values.compare(op, a, b, ctx.span(node))
-        if ctx.expanding and (always := decided(ctx, op, a, b)) is not None:
+        if ctx.expanding and (always := _always(ctx, op, a, b)) is not None:
             part = always  # a function for all places is called where some of them cannot be
         result = _both(ctx, "and", result, part, node)
     return result
 
 
-def decided(ctx: Context, op: CompareOp, a: Value, b: Value) -> bool | None:
+def _always(ctx: Context, op: CompareOp, a: Value, b: Value) -> bool | None:
     """What a comparison of loop variables is in all iterations; None where it is not always the same, or of data."""
     left, right = values.as_affine(a), values.as_affine(b)
     if left is None or right is None:
         return None
-    low, high = (left - right).interval(ctx.names.ranges())
-    least, most = (values.compare(op, end, 0) for end in (low, high))
-    if op in (CompareOp.EQ, CompareOp.NE) and low != high:
-        return None if low <= 0 <= high else op is CompareOp.NE
-    return bool(least) if least == most else None
+    return decided(op, (left - right).interval(ctx.names.ranges()), (0, 0))
 
 
 def compared(ctx: Context, node: ast.Compare) -> list[Value]:
@@ -332,12 +329,12 @@ def _behind(ctx: Context, node: ast.BoolOp, number: int, result: Expr, other: Ex
     at = node.values[number]
     tests = node.values[:number]
     test = tests[0] if number == 1 else ast.copy_location(ast.BoolOp(node.op, tests), node)
-    decided = ast.copy_location(ast.Constant(isinstance(node.op, ast.Or)), at)
+    known = ast.copy_location(ast.Constant(isinstance(node.op, ast.Or)), at)
     if isinstance(node.op, ast.And):
-        choice = ast.IfExp(test, at, decided)
+        choice = ast.IfExp(test, at, known)
         found = values.select(result, other, False, ctx.span(at))
     else:
-        choice = ast.IfExp(test, decided, at)
+        choice = ast.IfExp(test, known, at)
         found = values.select(result, True, other, ctx.span(at))
     ast.copy_location(choice, at)
     guarded = ctx.guard(ctx, at, choice, found) if isinstance(found, Select) else found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,7 @@ def _without(groups: Sequence[Any], said: Sequence[Any]) -> list[Any]:
     return [g for g in left if g["values"]]
 
 
+@cache
 def _other(folder: Path) -> Path | None:
     """The folder of the version that one is like."""
     named, where = table(folder / "tool.json", None)

@@ -81,6 +81,9 @@ def test_intervals_know_remainders() -> None:
     for of in (i % 8, 7 - i % 8, i % 16 - i % 4, (i // 4) % 4, (i % 16) * 2 + 1):
         values = [of.evaluate({"i": n}) for n in range(64)]
         assert of.interval(RANGES) == (min(values), max(values))
+    names = [f"v{n}" for n in range(12)]  # of many each is looked at once
+    total = sum((Affine.of(v) % 32 - Affine.of(v) % 4 for v in names), Affine())
+    assert total.interval(dict.fromkeys(names, (0, 255))) == (0, 12 * 28)
     for _ in range(300):
         of = _term(r) - _term(r) * r.choice([1, 2]) + _term(r) % 4
         every = product(*(range(low, high + 1, 3) for low, high in RANGES.values()))
