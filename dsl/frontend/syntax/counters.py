@@ -24,7 +24,7 @@ import copy
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from dsl.frontend.syntax.loop_parts import Renamed, first_value, placed, stored, update_of
+from dsl.frontend.syntax.loop_parts import Renamed, first_value, placed, step_of, stored
 
 _JUMPS = (ast.Break, ast.Continue, ast.Return)
 
@@ -255,10 +255,8 @@ def _trips(found: Sequence[_Range]) -> ast.expr:
 
 def _amount(s: ast.stmt, name: str) -> int | None:
     """By how much a statement changes it: ``n += 2`` and ``n = n - 1``."""
-    found = update_of(s)
-    if found is None or found[0] != name or not isinstance(found[1], ast.Add | ast.Sub):
-        return None
-    return found[2] if isinstance(found[1], ast.Add) else -found[2]
+    found = step_of(s)
+    return found[1] if found is not None and found[0] == name else None
 
 
 def _leaves(loop: ast.For, name: str) -> bool:

@@ -67,6 +67,15 @@ def update_of(statement: ast.stmt) -> tuple[str, ast.operator, int] | None:
             return None
 
 
+def step_of(statement: ast.stmt) -> tuple[str, int] | None:
+    """The name and the amount of ``i += 2``, ``i -= 1`` and ``i = i + 1``."""
+    found = update_of(statement)
+    if found is None or not isinstance(found[1], ast.Add | ast.Sub):
+        return None
+    name, op, by = found
+    return name, by if isinstance(op, ast.Add) else -by
+
+
 def first_value(name: str, before: Sequence[ast.stmt]) -> ast.expr | None:
     """What a name is assigned in front of a loop; None where that is not seen, or changed since."""
     changed: set[str] = set()

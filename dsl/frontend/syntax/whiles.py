@@ -36,8 +36,8 @@ from dsl.frontend.syntax.loop_parts import (
     first_value,
     placed,
     split,
+    step_of,
     stored,
-    update_of,
 )
 
 _COUNTED: dict[type[ast.cmpop], tuple[int, int]] = {
@@ -124,11 +124,11 @@ class Whiles:
                 sign, more = _COUNTED.get(type(op), (0, 0))
             case _:
                 return None
-        places = [n for n, s in enumerate(loop.body) if (_step(s) or ("",))[0] == name]
+        places = [n for n, s in enumerate(loop.body) if (step_of(s) or ("",))[0] == name]
         if len(places) != 1 or _continues(loop.body):
             return None
         (place,) = places
-        _, amount = _step(loop.body[place]) or ("", 0)
+        _, amount = step_of(loop.body[place]) or ("", 0)
         first = first_value(name, before)
         inside = {*stored([*loop.body[:place], *loop.body[place + 1 :]])}
         names = {n.id for n in ast.walk(bound) if isinstance(n, ast.Name)}
@@ -177,15 +177,6 @@ class Whiles:
         opposite = ast.copy_location(ast.UnaryOp(ast.Not(), test), test)
         leave = ast.copy_location(ast.Break(), test)
         return ast.copy_location(ast.If(opposite, [leave], []), test)
-
-
-def _step(last: ast.stmt) -> tuple[str, int] | None:
-    """The name and the amount of ``i += 2``, ``i -= 1`` and ``i = i + 1``."""
-    found = update_of(last)
-    if found is None or not isinstance(found[1], ast.Add | ast.Sub):
-        return None
-    name, op, by = found
-    return name, by if isinstance(op, ast.Add) else -by
 
 
 def _continues(statements: Sequence[ast.stmt]) -> bool:
