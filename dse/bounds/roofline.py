@@ -57,32 +57,55 @@ def in_logic(operations: Mapping[str, Operations], dsp: int, lut: int) -> tuple[
     """The least cycles with so many DSP slices and LUTs, and what has to be done."""
     best = 0, ""
     done = sum(o.times for o in operations.values() if o.with_sum)
-    times = {
-        core: max(0, o.times - done) if o.is_sum else o.times for core, o in operations.items()
-    }
     for prices in _prices(operations):
-        costs = {core: (times[core], o.price(prices)) for core, o in operations.items()}
-        costs = {core: cost for core, cost in costs.items() if all(cost)}
-        cycles = _cycles(costs, dsp * prices[0] + lut * prices[1])
+        budget = dsp * prices[0] + lut * prices[1]
+        free = {
+            core: (max(0, o.times - done) if o.is_sum else o.times, o.price(prices))
+            for core, o in operations.items()
+        }
+        costs = {core: cost for core, cost in free.items() if all(cost)}
+        cycles = max(_cycles(costs, budget), _with_sums(operations, prices, budget))
         if cycles > best[0]:
             slices = f"{dsp:,} DSP and " if prices[0] else ""
             best = cycles, f"{_listed(costs)} on {slices}{lut:,} LUT"
     return best
 
 
+def _with_sums(operations: Mapping[str, Operations], prices: Cost, budget: int) -> int:
+    """The least cycles, where each slice that does a product saves a unit of sums, and no other does.
+
+    In `c` cycles a slice takes at most `c` sums from their units, so that it costs its price less that of a unit of the
+    dearest sum. Of sums there may be fractions of units here, as a slice may take some of several kinds.
+    """
+    sums = {core: o.price(prices) for core, o in operations.items() if o.is_sum}
+    saved = max(sums.values(), default=0)
+    costs: dict[str, tuple[int, int]] = {}
+    for core, o in operations.items():
+        price = o.price(prices)
+        costs[core] = o.times, min(price, prices[0] - saved) if o.with_sum else price
+    if not saved or min(cost for _, cost in costs.values()) < 0:
+        return 0  # a slice costs less than what it saves: more of them than there are products would be better still
+    parts = {core: costs.pop(core) for core in sums}
+    return _cycles(costs, budget, sum(times * cost for times, cost in parts.values()))
+
+
 def _prices(operations: Mapping[str, Operations]) -> Iterator[Cost]:
-    """Of a slice and of a LUT: LUTs alone, and each at which two ways cost the same."""
+    """Of a slice and of a LUT: LUTs alone, and each at which two ways cost the same, also with a sum that one of them does."""
     found: dict[Cost, None] = {(0, 1): None}
+    sums = [way for kind in operations.values() if kind.is_sum for way in kind.ways]
     for kind in operations.values():
-        for one, other in combinations(kind.ways, 2):
+        pairs = list(combinations(kind.ways, 2))
+        if kind.with_sum:
+            pairs += [((1, 0), (a + c, b + d)) for a, b in kind.ways for c, d in sums]
+        for one, other in pairs:
             slices, luts = one[0] - other[0], other[1] - one[1]
             if slices * luts > 0:
                 found[abs(luts), abs(slices)] = None
     return iter(found)
 
 
-def _cycles(costs: Mapping[str, tuple[int, int]], budget: int) -> int:
-    """The least cycles, of operations and the cost of a unit each.
+def _cycles(costs: Mapping[str, tuple[int, int]], budget: int, parts: int = 0) -> int:
+    """The least cycles, of operations and the cost of a unit each, and of what costs `parts` in one cycle, half in two.
 
     With one unit of each kind the longest sequence is the answer, even if the budget has not that.
     """
@@ -90,7 +113,7 @@ def _cycles(costs: Mapping[str, tuple[int, int]], budget: int) -> int:
     while low < high:
         middle = (low + high) // 2
         needed = sum(ceil(times / middle) * cost for times, cost in costs.values())
-        low, high = (low, middle) if needed <= budget else (middle + 1, high)
+        low, high = (low, middle) if needed + parts / middle <= budget else (middle + 1, high)
     return high
 
 

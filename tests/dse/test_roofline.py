@@ -56,6 +56,28 @@ def test_no_mix_of_units_is_faster_and_some_mix_is_hardly_slower(seed: int) -> N
     assert "LUT" in why or not found
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_slices_that_do_sums_too(seed: int) -> None:
+    rng = random.Random(seed)
+    products, sums, dsp, lut = (rng.randint(*r) for r in ((9, 60), (9, 60), (0, 9), (60, 900)))
+    product, total = rng.randint(20, 60), rng.randint(5, 60)
+    kinds = {
+        "mul": Operations(products, ((0, product), (1, 0)), logic=True, with_sum=True),
+        "add": Operations(sums, ((0, total),), logic=True, is_sum=True),
+    }
+    found, _ = in_logic(kinds, dsp, lut)
+
+    def fits(cycles: int, slices: int) -> bool:
+        others = max(0, ceil(products / cycles) - slices)
+        alone = max(0, sums - min(slices * cycles, products))
+        return others * product + ceil(alone / cycles) * total <= lut
+
+    longest = max(products, sums)
+    every = range(1, longest + 1)
+    exact = next((c for c in every if any(fits(c, s) for s in range(dsp + 1))), longest)
+    assert found <= exact <= ceil(found * 1.5) + 1
+
+
 def test_slices_alone_leave_out_what_may_be_logic() -> None:
     kinds = {
         "fmul": Operations(100, ((3, 80),)),
@@ -86,11 +108,11 @@ def scaled(A: i16[N], B: i32[N]):
 
 def test_products_of_integers_take_slices_or_luts() -> None:
     tool = personality_for(device("xc7z020"), 10.0)
-    # 40 LUTs, or a slice and 20 LUTs where it is asked for; of 16 bits a slice, or many LUTs. And a sum each.
+    # 40 LUTs and those of a sum, or a slice that does both; of 16 bits a slice, or many LUTs.
     short = bounds(work_of(gemm(i8, i32), tool), tool, 220, 53_200)
     assert short.lut is not None
     added = tool.operator("add", "int", 32).lut
-    assert short.lut.cycles == ceil(N**3 / ((53_200 + 220 * 20) // (40 + added)))
+    assert short.lut.cycles == ceil(N**3 / (220 + 53_200 / (40 + added)))
     assert bounds(work_of(gemm(i8, i32), tool), tool, 220).lut is None
     long = bounds(work_of(gemm(i16, i32), tool), tool, 220, 53_200)
     assert long.lut is not None

@@ -4,7 +4,7 @@ import ctypes
 import math
 import random
 import struct
-import time
+import sys
 from collections.abc import Callable
 
 import pytest
@@ -227,16 +227,24 @@ def left_nested(levels: int) -> Cpp:
 
 @pytest.mark.parametrize("build", [horner, negations, choices, minima, left_nested])
 def test_deep_expressions_are_laid_out_in_linear_time(build: Callable[[int], Cpp]) -> None:
-    def seconds(levels: int) -> float:
-        start = time.process_time()
-        text = statement("y[i] =", build(levels), 4)
-        taken = time.process_time() - start
-        assert "".join(text.split()) == "".join(f"y[i]={build(levels).text};".split())
-        assert max(map(len, text.split("\n"))) <= LIMIT
-        return taken
+    def calls(levels: int) -> int:
+        """Functions that are called for it, of Python and of C."""
+        seen = 0
 
-    seconds(100)
-    assert seconds(1000) < 40 * seconds(250) + 0.2
+        def count(_frame: object, event: str, _arg: object) -> None:
+            nonlocal seen
+            seen += event in ("call", "c_call")
+
+        expression = build(levels)
+        before = sys.getprofile()
+        sys.setprofile(count)
+        text = statement("y[i] =", expression, 4)
+        sys.setprofile(before)
+        assert "".join(text.split()) == "".join(f"y[i]={expression.text};".split())
+        assert max(map(len, text.split("\n"))) <= LIMIT
+        return seen
+
+    assert calls(1000) < 5 * calls(250)
 
 
 def test_wide_sums_in_deep_sums() -> None:
