@@ -31,10 +31,14 @@ class Span:
     def __str__(self) -> str:
         return f"{Path(self.file).name}:{self.line}:{self.col}"
 
+    def source_line(self) -> str:
+        """The first of its lines; empty where the source is gone."""
+        found = linecache.getline(self.file, self.line) if self.text is None else self.text
+        return found.rstrip("\n")
+
     def excerpt(self) -> str:
         """The source line with a caret line under it; empty where the source is gone."""
-        found = linecache.getline(self.file, self.line) if self.text is None else self.text
-        text = found.rstrip("\n")
+        text = self.source_line()
         if not text:
             return ""
         end = self.end_col if self.end_line == self.line else len(text) + 1

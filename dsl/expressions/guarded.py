@@ -12,6 +12,7 @@ Two things are done on the way:
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from fractions import Fraction
 
 from dsl.expressions import typing
@@ -31,6 +32,7 @@ from dsl.expressions.expr import (
     Select,
     Unary,
     UnaryOp,
+    loads,
     walk,
 )
 from dsl.expressions.numeric import frac_of, signed_of, width_of
@@ -45,6 +47,7 @@ def guarded(
     holds: bool = True,
     written: Expr | None = None,
     about: Expr | None = None,
+    moved: Collection[str] = (),
 ) -> Expr:
     """What to assign everywhere instead of ``value`` where ``cond`` is ``holds``.
 
@@ -55,17 +58,18 @@ def guarded(
         holds: What the condition is where the assignment happens.
         written: What the condition was computed from, where it is kept and nothing of that is changed yet.
         about: What the condition was computed from, where it is kept, whatever has changed since.
+        moved: See `harmless`.
 
     Returns:
         A value of the element's type, or one that the store converts to it as ``value``.
     """
     if isinstance(value, Scatter):
         old = Gather(value.access, value.data, old.dtype)
-        kept = harmless(old, cond, holds, about)
+        kept = harmless(old, cond, holds, about, moved)
         assert isinstance(kept, Gather)
-        inside = guarded(cond, value.value, kept, holds, written, about)
+        inside = guarded(cond, value.value, kept, holds, written, about, moved)
         return Scatter(kept.access, kept.data, inside)
-    value = harmless(value, cond, holds, about)
+    value = harmless(value, cond, holds, about, moved)
     if (found := updated(cond, value, old, holds, written)) is not None:
         return found
     return either(cond, holds, typing.cast(old.dtype, value), old)
@@ -83,17 +87,24 @@ def chosen(cond: Expr, then: Expr, orelse: Expr, dtype: DType, about: Expr | Non
     return either(cond, True, typing.cast(dtype, a), typing.cast(dtype, b))
 
 
-def harmless(expr: Expr, cond: Expr, holds: bool, about: Expr | None = None) -> Expr:
+def harmless(
+    expr: Expr,
+    cond: Expr,
+    holds: bool,
+    about: Expr | None = None,
+    moved: Collection[str] = (),
+) -> Expr:
     """``expr``, of which only the value where ``cond`` is ``holds`` is used, unable to fail elsewhere.
 
     Where it is used the value is the same. A subscript that is data is 0 where it is not used and the
     condition is about it: ``t[n] if n < 16 else 0`` reads inside of ``t`` always. Of a condition that is kept
-    in a scalar, ``about`` is what it was computed from.
+    in a scalar, ``about`` is what it was computed from. Scalars that are ``moved`` where the condition is not ``holds``
+    are no subscripts there.
     """
     told = cond if about is None else about
 
     def inside(x: Expr) -> Expr:
-        return harmless(x, cond, holds, about)
+        return harmless(x, cond, holds, about, moved)
 
     def instead(x: Expr, other: Const) -> Expr:
         return x if _is_guarded(x, cond, holds, other) else either(cond, holds, x, other)
@@ -104,7 +115,9 @@ def harmless(expr: Expr, cond: Expr, holds: bool, about: Expr | None = None) -> 
         case Gather(access, data, dtype):
             subscripts = (
                 instead(d, Const(0, IntType(32) if isinstance(d.dtype, IndexType) else d.dtype))
-                if (_compares(told, d) and not _is_kept(d, told, holds)) or _is_by_flag(d)
+                if (_compares(told, d) and not _is_kept(d, told, holds))
+                or _is_by_flag(d)
+                or _reads(d, moved)
                 else d
                 for d in map(inside, data)
             )
@@ -131,6 +144,10 @@ def harmless(expr: Expr, cond: Expr, holds: bool, about: Expr | None = None) -> 
             if isinstance(x.dtype, FloatType) and not isinstance(dtype, FloatType):
                 x = instead(x, Const(0.0, x.dtype))
             return Cast(x, dtype, span)
+
+
+def _reads(x: Expr, names: Collection[str]) -> bool:
+    return bool(names) and any(access.array in names for access in loads(x))
 
 
 def _compares(cond: Expr, x: Expr) -> bool:

@@ -69,7 +69,8 @@ class Context:
     must not read both of its sides (see `dsl.frontend.guarded_reads`), ``rewritten`` are
     calls of NumPy by those of functions in the language, ``expansions`` is how many were put in place, ``copies`` of how many bodies that are
     written out this one is one, ``plain_functions`` are nested ones whose text is prepared, ``held`` the ranges of
-    locals that count loops over data. ``inferred`` are the types
+    locals that count loops over data, ``overwritten`` whether the branches in front of an ``elif`` step a scalar, ``meets`` whether what is
+    read is in a ``while`` loop of counters that branches step. ``inferred`` are the types
     of locals that are found by reading on.
     """
 
@@ -95,6 +96,8 @@ class Context:
     copies: int = 1
     plain_functions: list[ast.AST] = field(default_factory=list)
     held: dict[str, tuple[int, int]] = field(default_factory=dict)
+    overwritten: bool = False
+    meets: bool = False
 
     @property
     def source(self) -> FunctionSource:

@@ -18,6 +18,9 @@ After::
         k = first + step
         if k < end:
             s += x[k]
+
+What each iteration reads at ``k`` is inside of its array, and so is ``k``: ``range(row[i], row[i + 1])`` with ``value[k]`` in it,
+of 40 elements, is ``range(max(row[i], 0), min(row[i + 1], 40))``.
 """
 
 from __future__ import annotations
@@ -32,13 +35,13 @@ from dsl.expressions.expr import Access, Binary, BinaryOp, Const, Expr, loads
 from dsl.expressions.types import DType, IndexType, IntType
 from dsl.expressions.value_range import Range, bare, type_range, value_range
 from dsl.expressions.values import Value
+from dsl.frontend.arrays.extents import extent_of
 from dsl.frontend.context import Context
 from dsl.frontend.operands import value
+from dsl.frontend.syntax.certain import subscripts_by
 from dsl.frontend.syntax.loop_parts import stored
+from dsl.frontend.trip_bounds import MOST_TRIPS
 from dsl.programs.program import MAX_EXTENT, Array, Node
-
-MOST_TRIPS = 4096
-"""A loop of types alone, ``range(n)`` of an ``i32``, would run for longer than anyone waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,11 @@ class _Bounds:
     start: Value
     stop: Value
     step: int
+
+    @property
+    def is_up(self) -> bool:
+        """Whether it counts up."""
+        return self.step > 0
 
 
 def data_bounded(ctx: Context, loop: ast.For) -> tuple[Node, ...] | None:
@@ -67,7 +75,20 @@ def data_bounded(ctx: Context, loop: ast.For) -> tuple[Node, ...] | None:
         return None  # who reads the header of an affine loop says what is wrong with it
     if bounds is None:
         return None
-    return _Bounded(ctx, loop, loop.target.id, bounds).nodes()
+    return _Bounded(ctx, loop, loop.target.id, bounds, _within(ctx, loop, loop.target.id)).nodes()
+
+
+def _within(ctx: Context, loop: ast.For, name: str) -> Range:
+    """The least and the most that the variable of a loop may be, by the elements that each iteration reads."""
+    low, high = -MAX_EXTENT, MAX_EXTENT
+    for found in subscripts_by(name, [], loop.body):
+        try:
+            extent = extent_of(ctx, found.base, found.dim)
+        except LanguageError:
+            continue  # what is declared in the body, for example
+        if extent is not None:
+            low, high = max(low, -found.offset), min(high, extent - 1 - found.offset)
+    return low, high
 
 
 def _may_be_data(call: ast.Call) -> bool:
@@ -109,6 +130,7 @@ class _Bounded:
     loop: ast.For
     name: str
     bounds: _Bounds
+    within: Range
 
     def nodes(self) -> tuple[Node, ...]:
         """See the module."""
@@ -123,8 +145,8 @@ class _Bounded:
             self.ctx.held = before
 
     def _statements(self) -> list[ast.stmt]:
-        first, stop = self.bounds.nodes
-        step, is_up = self.bounds.step, self.bounds.step > 0
+        first, stop = self._limited()
+        step, is_up = self.bounds.step, self.bounds.is_up
         most = self._most()
         made: list[ast.stmt] = []
         stop = self._kept(stop, f"{self.name}_end", made)
@@ -136,13 +158,13 @@ class _Bounded:
             first = self._kept(first, f"{self.name}_first", made)
             target = self.ctx.names.unique_loop(f"{self.name}_step", self.ctx.names.loops())
             moved = ast.BinOp(ast.Name(target, ast.Load()), ast.Mult(), ast.Constant(step))
-            convert = self._given(IntType(32))
+            convert = self._given(self._counter(most))
             now = ast.Call(convert, [ast.BinOp(first, ast.Add(), moved)], [])
             inside.insert(0, ast.Assign([ast.Name(self.name, ast.Store())], now))
             args: list[ast.expr] = [ast.Constant(most)]
         else:
             target = self.name
-            low, high = self._range(self.bounds.stop)
+            low, high = self._stops()
             args = [first, ast.Constant(high if is_up else low), ast.Constant(step)]
         called = ast.Call(self._given(range), args, [])
         goal = ast.Name(target, ast.Store())
@@ -151,6 +173,14 @@ class _Bounded:
             self.ctx.flags[loop] = self.ctx.flags[self.loop]
         made.append(loop)
         return [self._placed(s) for s in made]
+
+    def _counter(self, most: int) -> IntType:
+        """A type in which no iteration wraps the variable, not even one behind the bound."""
+        low, high = self._range(self.bounds.start)
+        limit, nearest = (max, self.within[0]) if self.bounds.is_up else (min, self.within[1])
+        low, high = limit(low, nearest), limit(high, nearest)
+        ends = (low, high, low + most * self.bounds.step, high + most * self.bounds.step)
+        return IntType(max(32, *(end.bit_length() + 1 for end in ends)))
 
     def _kept(self, node: ast.expr, name: str, made: list[ast.stmt]) -> ast.expr:
         """What a bound is in front of the loop: itself where the body does not change it."""
@@ -190,16 +220,39 @@ class _Bounded:
                 return held
         return type_range(dtype)
 
+    def _limited(self) -> tuple[ast.expr, ast.expr]:
+        """The bounds, with ``max`` and ``min`` around those that may be outside of what is read."""
+        first, stop = self.bounds.nodes
+        start, end = self._range(self.bounds.start), self._range(self.bounds.stop)
+        least, most = self.within
+        if self.bounds.is_up:
+            first = self._call("max", first, least) if start[0] < least else first
+            return first, self._call("min", stop, most + 1) if end[1] > most + 1 else stop
+        first = self._call("min", first, most) if start[1] > most else first
+        return first, self._call("max", stop, least - 1) if end[0] < least - 1 else stop
+
+    def _call(self, name: str, node: ast.expr, limit: int) -> ast.expr:
+        return ast.Call(self._given(min if name == "min" else max), [node, ast.Constant(limit)], [])
+
+    def _stops(self) -> Range:
+        """What the second bound is, as it is limited."""
+        low, high = self._range(self.bounds.stop)
+        least, most = self.within
+        return (low, min(high, most + 1)) if self.bounds.is_up else (max(low, least - 1), high)
+
     def _ends(self) -> Range:
         """The interval that holds all iterations, without its end: counting down, it is walked backwards."""
-        (first, last), (low, high) = self._range(self.bounds.start), self._range(self.bounds.stop)
-        return (first, high) if self.bounds.step > 0 else (low + 1, last + 1)
+        (first, last), (low, high) = self._range(self.bounds.start), self._stops()
+        least, most = self.within
+        if self.bounds.is_up:
+            return max(first, least), high
+        return low + 1, min(last, most) + 1
 
     def _most(self) -> int:
         """How often the loop runs at most."""
         start, stop, step = self.bounds.start, self.bounds.stop, self.bounds.step
         low, high = self._ends()
-        apart = _apart(start, stop) if step > 0 else None
+        apart = _apart(start, stop) if self.bounds.is_up else None
         length = high - low if apart is None else min(high - low, apart)
         trips = max(1, -(-length // abs(step)))
         if trips > MOST_TRIPS or max(abs(low), abs(high)) > MAX_EXTENT:

@@ -31,9 +31,11 @@ from dsl.frontend.context import Context
 from dsl.frontend.functions import nested
 from dsl.frontend.operands import as_value, bounded, float_of_arguments, value
 from dsl.frontend.scope import LoopName
+from dsl.frontend.syntax.conjuncts import Root
 from dsl.frontend.syntax.loop_parts import Most
+from dsl.frontend.syntax.progress import Trips
 from dsl.frontend.syntax.unsupported import EXPRESSIONS
-from dsl.frontend.trip_bounds import most_iterations
+from dsl.frontend.trip_bounds import most_iterations, most_root, most_trips
 from dsl.programs.program import Array
 
 BINARY_OPS: dict[type[ast.operator], BinaryOp] = {
@@ -79,6 +81,10 @@ def evaluate(ctx: Context, node: ast.expr) -> object:
     match node:
         case Most():
             return most_iterations(ctx, node)
+        case Trips():
+            return most_trips(ctx, node)
+        case Root():
+            return most_root(ctx, node)
         case ast.Constant():
             return _constant(ctx, node)
         case ast.Name():

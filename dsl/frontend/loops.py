@@ -35,6 +35,10 @@ def interval(header: Header, ranges: Mapping[str, Range]) -> Range:
     """A range that holds the loop variable's values, both ends included."""
     low = max(bound.interval(ranges)[0] for bound in header.lowers)
     high = min(bound.interval(ranges)[1] for bound in header.uppers) - 1
+    first = header.lowers if header.step > 0 else header.uppers
+    if len(first) == 1 and first[0].is_const:  # the last one that a step gets to
+        over = (high - low) % abs(header.step)
+        low, high = (low, high - over) if header.step > 0 else (low + over, high)
     return low, max(low, high)
 
 

@@ -36,7 +36,9 @@ from dsl.frontend.syntax.jumps import (
     straight,
     unless,
 )
+from dsl.frontend.syntax.progress import Trips
 from dsl.frontend.syntax.unsupported import STATEMENTS
+from dsl.frontend.trip_bounds import UNKNOWN, until
 from dsl.frontend.written_out import counted, written_out
 from dsl.programs.names import NAME
 from dsl.programs.program import If, Loop, Node, Stmt
@@ -101,6 +103,8 @@ def _of(ctx: Context, node: ast.stmt, name: str | None) -> tuple[Node, ...]:
             return ()  # a local ends with its loop anyway
         case ast.Assert():
             return _assertion(ctx, node)
+        case ast.While(test=test):
+            raise ctx.error("W104", UNKNOWN, node, until(ctx.source.text(test)))
         case _:
             what, instead = STATEMENTS.get(type(node), ("this statement", "see the language"))
             raise ctx.error("W104", f"{what} is not supported in a kernel", node, instead)
@@ -159,7 +163,9 @@ def _for(ctx: Context, node: ast.For) -> tuple[Node, ...]:
         check_name(ctx.source, header.target.id, "this loop variable", header.target)
         held = interval(header, ctx.names.ranges())
         ctx.names.enter(LoopName(header.target.id, ctx.span(header.target), held))
+    meets, ctx.meets = ctx.meets, ctx.meets or _is_of_while(node.iter)
     inside = _loop_body(ctx, node.body, jumps, done)
+    ctx.meets = meets
     span = ctx.source.between(node, node.iter)
     for header in reversed(loops):
         ctx.names.leave()
@@ -170,6 +176,10 @@ def _for(ctx: Context, node: ast.For) -> tuple[Node, ...]:
     if orelse and breaks is not None:
         orelse = [unless(breaks, done, orelse)]
     return (*before, *inside, *body(ctx, orelse))
+
+
+def _is_of_while(over: ast.expr) -> bool:
+    return isinstance(over, ast.Call) and any(isinstance(a, Trips) for a in over.args)
 
 
 def _copies(ctx: Context, node: ast.For, copies: Copies) -> tuple[Node, ...]:

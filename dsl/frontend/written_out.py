@@ -28,7 +28,7 @@ from dsl.frontend.loops import Header, headers
 from dsl.frontend.operands import value
 from dsl.frontend.syntax.geometric import Geometric
 from dsl.frontend.syntax.growth import needs_constant
-from dsl.frontend.syntax.unsupported import STATEMENTS
+from dsl.frontend.trip_bounds import UNKNOWN, until
 
 MAX_COPIES = 64
 """Stages of a transform are a few; more copies than that are no program that anyone wants."""
@@ -74,8 +74,7 @@ def counted(ctx: Context, node: ast.For, values: Geometric) -> Copies | list[ast
     ):
         return values.otherwise
     if known is None:
-        what, instead = STATEMENTS[ast.While]
-        raise ctx.error("W104", f"{what} is not supported in a kernel", values.loop, instead)
+        raise ctx.error("W104", UNKNOWN, values.loop, until(ctx.source.text(values.loop.test)))
     assert isinstance(node.target, ast.Name)
     return Copies(tuple({node.target.id: n} for n in known))
 

@@ -36,7 +36,8 @@ class Branches:
 
     ``then_locals`` and ``else_locals`` are the locals that are declared inside: nothing outside of
     their branch reads them, so that they are assigned without a choice. ``named`` are the statements
-    that have a name of their author's, and so stay statements of their own.
+    that have a name of their author's, and so stay statements of their own. ``moved`` are scalars that ``then`` steps,
+    at which ``orelse`` must not read where it does not run.
     """
 
     then: tuple[Node, ...]
@@ -44,6 +45,7 @@ class Branches:
     then_locals: Collection[str] = ()
     else_locals: Collection[str] = ()
     named: Collection[str] = ()
+    moved: Collection[str] = ()
 
 
 def overwrites(cond: Expr, branches: Branches) -> bool:
@@ -104,7 +106,9 @@ def predicated(
     ]
     unchanged = None if pairs else written
     first = _Guard(cond, True, branches.then_locals, dtype_of, unchanged, written)
-    second = _Guard(cond, False, branches.else_locals, dtype_of, about=written)
+    second = _Guard(
+        cond, False, branches.else_locals, dtype_of, about=written, moved=branches.moved
+    )
     return (*merged, *first.nodes(then), *second.nodes(orelse))
 
 
@@ -118,6 +122,7 @@ class _Guard:
     dtype_of: Callable[[str], DType]
     written: Expr | None = None
     about: Expr | None = None
+    moved: Collection[str] = ()
 
     def nodes(self, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
         found: list[Node] = []
@@ -140,6 +145,6 @@ class _Guard:
     def _value(self, stmt: Stmt) -> Expr:
         name = stmt.target.array
         if name in self.locals:
-            return harmless(stmt.value, self.cond, self.holds, self.about)
+            return harmless(stmt.value, self.cond, self.holds, self.about, self.moved)
         old = assigned_element(stmt.target, stmt.value, self.dtype_of(name))
-        return guarded(self.cond, stmt.value, old, self.holds, self.written, self.about)
+        return guarded(self.cond, stmt.value, old, self.holds, self.written, self.about, self.moved)

@@ -6,10 +6,11 @@ front of everything else: by the ranges of the types, of loop variables and of w
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Mapping
 
-from dsl.errors.errors import LanguageError
-from dsl.expressions.expr import Const, Expr, Gather, Scatter, Select, walk
+from dsl.errors.errors import LanguageError, Span
+from dsl.expressions.expr import Cast, Const, Expr, Gather, Scatter, Select, walk
 from dsl.expressions.value_range import Range
 from dsl.programs.pretty_expr import MARK, expr_text
 from dsl.programs.program import Array
@@ -31,7 +32,7 @@ def check_data_subscripts(scop: Scop, loops: Loops) -> None:
         return
     stored = StoredRanges(scop.program, loops)
     for s in at_data:
-        for expr in _elements(stored.values[s.name]):
+        for expr in _elements(stored.choice(s.name)):
             _check(scop.program.array(expr.access.array), s, expr, stored)
 
 
@@ -50,34 +51,57 @@ def _check(array: Array, s: Statement, element: Gather | Scatter, stored: Stored
         low, high = stored.range_of(value, s.name)
         if low >= 0 and high < extent:
             continue
-        value = _written(value)
-        text = _text(value)
+        text = _in_source(access.span, dim, len(access.indices)) or _text(_written(value))
         verb = "write" if isinstance(element, Scatter) else "read"
         raise LanguageError(
             "W164",
             f"subscript {dim} of '{array.name}' is {text}, which may be {low} to {high}",
             span=access.span or s.stmt.span,
             notes=[f"{array.name} is {array.type}: subscript {dim} must be 0 to {extent - 1}"],
-            help=_instead(value, low, high, extent, verb),
+            help=_instead(text, low, high, extent, verb),
         )
 
 
 def _written(value: Expr) -> Expr:
     """The subscript as it is written: a condition on it may have been given 0 for all else."""
     match value:
-        case Select(then=then, orelse=Const(value=0)):
-            return then
+        case Select(then=then, orelse=other) if _is_zero(other):
+            return _written(then)
+        case Select(then=other, orelse=orelse) if _is_zero(other):
+            return _written(orelse)
         case _:
             return value
 
 
-def _instead(value: Expr, low: int, high: int, extent: int, verb: str) -> str:
+def _is_zero(value: Expr) -> bool:
+    return (isinstance(value, Const) and value.value == 0) or (
+        isinstance(value, Cast) and _is_zero(value.operand)
+    )
+
+
+def _in_source(span: Span | None, dim: int, dims: int) -> str | None:
+    """A subscript as the kernel has it; None where the place is not that of an access."""
+    if span is None or span.end_line != span.line:
+        return None
+    line = span.source_line()
+    try:
+        node = ast.parse(line[span.col - 1 : span.end_col - 1].strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+    if not isinstance(node, ast.Subscript):
+        return None
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    plain = len(parts) == dims and not any(isinstance(n, ast.Slice) for n in parts)
+    return ast.unparse(parts[dim]) if plain else None
+
+
+def _instead(text: str, low: int, high: int, extent: int, verb: str) -> str:
     """What to write so that it is inside."""
-    text = _text(value)
     if extent & (extent - 1) == 0 and extent > 1:
+        least = "0 <= " if low < 0 else ""
         return (
             f"keep its low bits, ({text}) & {extent - 1}, or {verb} it under a condition, "
-            f"if 0 <= {text} < {extent}"
+            f"if {least}{text} < {extent}"
         )
     clamp = text if low >= 0 else f"max({text}, 0)"
     clamp = clamp if high < extent else f"min({clamp}, {extent - 1})"

@@ -27,8 +27,23 @@ from dsl.expressions.types import boolean
 from dsl.programs.program import If, Loop, Node, Program, Stmt, Storage, statements_in
 
 
-def resolved_values(program: Program) -> Mapping[str, Expr]:
-    """The value of each statement, in which a flag says what it was set to as far as that still holds."""
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """What statements assign, with what is known of flags.
+
+    Attributes:
+        values: of each statement, in which a flag says what it was set to as far as that still holds.
+        choices: the same, in which flags stand of which all still holds.
+        meanings: what these are then, of each statement.
+    """
+
+    values: Mapping[str, Expr]
+    choices: Mapping[str, Expr]
+    meanings: Mapping[str, Mapping[str, Expr]]
+
+
+def resolved_values(program: Program) -> Resolved:
+    """The values of a program, with what is known of its flags."""
     flags = {
         a.name
         for a in program.locals
@@ -37,8 +52,18 @@ def resolved_values(program: Program) -> Mapping[str, Expr]:
     written = [s.target.array for s in program.statements() if s.target.array in flags]
     once = {name for name in written if written.count(name) == 1}
     found = {s.name: s.value for s in program.statements()}
-    _Resolver(once, found).block(program.body, {})
-    return found
+    choices, meanings = dict(found), dict[str, Mapping[str, Expr]]()
+    _Resolver(once, found, choices, meanings).block(program.body, {})
+    return Resolved(found, choices, meanings)
+
+
+def meant(value: Expr, meanings: Mapping[str, Expr]) -> Expr:
+    """A value with what flags mean in their places."""
+
+    def leaf(e: Const | Load | Index) -> Expr:
+        return meanings.get(e.access.array, e) if isinstance(e, Load) else e
+
+    return map_leaves(value, leaf) if meanings else value
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +73,11 @@ class _Held:
     value: Expr
     parts: tuple[Expr, ...]
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of it still holds."""
+        return bool(self.parts) and len(self.parts) == len([*_conjuncts(self.value)])
+
     def without(self, changed: set[str]) -> _Held:
         """What is left of it when some arrays have changed."""
         parts = tuple(p for p in self.parts if not changed & {a.array for a in loads(p)})
@@ -55,9 +85,17 @@ class _Held:
 
 
 class _Resolver:
-    def __init__(self, flags: set[str], found: dict[str, Expr]) -> None:
+    def __init__(
+        self,
+        flags: set[str],
+        found: dict[str, Expr],
+        choices: dict[str, Expr],
+        meanings: dict[str, Mapping[str, Expr]],
+    ) -> None:
         self._flags = flags
         self._found = found
+        self._choices = choices
+        self._meanings = meanings
 
     def block(self, nodes: tuple[Node, ...], known: dict[str, _Held]) -> dict[str, _Held]:
         """What is known of flags behind a block."""
@@ -65,6 +103,10 @@ class _Resolver:
             match node:
                 case Stmt():
                     self._found[node.name] = self._resolved(node.value, known)
+                    whole = {n: h.value for n, h in known.items() if h.is_whole}
+                    partly = {n: h for n, h in known.items() if not h.is_whole}
+                    self._choices[node.name] = self._resolved(node.value, partly)
+                    self._meanings[node.name] = whole
                     known = _after(known, {node.target.array})
                     if node.target.array in self._flags:
                         value = node.value
@@ -85,7 +127,7 @@ class _Resolver:
             held = known.get(e.access.array) if isinstance(e, Load) else None
             if held is None or not held.parts:
                 return e
-            if len(held.parts) == len([*_conjuncts(held.value)]):
+            if held.is_whole:
                 return held.value
             found: Expr = e
             for part in held.parts:

@@ -11,7 +11,9 @@ So what is known is a few cases, of which one is true: ``cond`` and ``j`` is 16,
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from dsl.expressions.expr import Access, Cast, Expr, Load, Select, loads, walk
 from dsl.expressions.types import DType, boolean
@@ -36,28 +38,55 @@ def joined(of: Sequence[Case]) -> Case:
 
 
 def limited(of: Sequence[Case]) -> Cases:
-    """The cases, each once; one where these are too many."""
+    """The cases, without those that others hold; one where these are too many."""
     different: list[Case] = []
     for case in of:
-        if case not in different:
-            different.append(case)
+        if not any(_holds(other, case) for other in different):
+            different = [other for other in different if not _holds(case, other)] + [case]
     return tuple(different) if len(different) <= MOST_CASES else (joined(different),)
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A value as it chooses, by flags of which it is known what they are.
+
+    Attributes:
+        value: see above.
+        meanings: what each flag was set to, all of which still holds.
+    """
+
+    value: Expr
+    meanings: Mapping[str, Expr]
+
+
+def _both(a: Range, b: Range) -> Range:
+    """What two ranges of the same value have in common."""
+    return max(a[0], b[0]), min(a[1], b[1])
+
+
+def _holds(wide: Case, narrow: Case) -> bool:
+    """Whether a case is one of what another one says, of the same scalars."""
+    return wide.keys() == narrow.keys() and all(
+        wide[name][0] <= low and high <= wide[name][1] for name, (low, high) in narrow.items()
+    )
+
+
 def split(
-    value: Expr, case: Case, loops: Mapping[str, Range], stored: Stored
+    value: Expr, choice: Choice, case: Case, loops: Mapping[str, Range], stored: Stored
 ) -> list[tuple[Case, Range]]:
     """The cases that an integer value decides between, and its range in each of them.
 
-    Of a condition they are where it holds and where it does not; of a choice, those of its condition.
+    Of a condition they are where it holds and where it does not; of a choice, those of its condition. The flags in it are
+    told apart by what they are and by what that means.
     """
-    cond = _condition(value)
+    cond = _condition(choice.value)
     found: list[tuple[Case, Range]] = []
     if cond is not None and any(a.array in case for a in loads(cond)):
         for holds in (True, False):
-            for part in _possible(cond, holds, case, loops, stored):
-                known = (int(holds), int(holds)) if cond is value else None
-                found.append((part, known or range_in(value, part, loops, stored)))
+            for part in _possible(cond, holds, choice.meanings, case, loops, stored):
+                known = (int(holds), int(holds)) if cond is choice.value else None
+                by_flags = known or range_in(choice.value, part, loops, stored)
+                found.append((part, _both(by_flags, range_in(value, part, loops, stored))))
     return found if 0 < len(found) <= MOST_CASES else [(case, range_in(value, case, loops, stored))]
 
 
@@ -72,12 +101,29 @@ def _condition(value: Expr) -> Expr | None:
 
 
 def _possible(
-    cond: Expr, holds: bool, case: Case, loops: Mapping[str, Range], stored: Stored
+    cond: Expr,
+    holds: bool,
+    meanings: Mapping[str, Expr],
+    case: Case,
+    loops: Mapping[str, Range],
+    stored: Stored,
 ) -> Iterator[Case]:
     for facts in cases(cond, holds):
-        narrowed = _narrowed(facts, case, loops, stored)
-        if narrowed is not None:
-            yield narrowed
+        for told in _explained(facts, meanings):
+            narrowed = _narrowed(told, case, loops, stored)
+            if narrowed is not None:
+                yield narrowed
+
+
+def _explained(facts: Sequence[Fact], meanings: Mapping[str, Expr]) -> Iterator[tuple[Fact, ...]]:
+    """The facts, with those that flags among them mean."""
+    told = [
+        cases(meanings[flag.access.array], holds)
+        for flag, holds in facts
+        if isinstance(flag, Load) and flag.access.array in meanings
+    ]
+    for parts in itertools.product(*told):
+        yield (*facts, *(fact for part in parts for fact in part))
 
 
 def _narrowed(

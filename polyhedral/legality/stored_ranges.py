@@ -21,8 +21,17 @@ from dsl.expressions.types import DType, IndexType, IntType
 from dsl.expressions.value_range import Range, type_range
 from dsl.programs.program import If, Loop, Node, Program, Stmt, Storage, statements_in
 from polyhedral.legality.counters import Counters
-from polyhedral.legality.flags import resolved_values
-from polyhedral.legality.scalar_cases import Case, Cases, hull, joined, limited, range_in, split
+from polyhedral.legality.flags import meant, resolved_values
+from polyhedral.legality.scalar_cases import (
+    Case,
+    Cases,
+    Choice,
+    hull,
+    joined,
+    limited,
+    range_in,
+    split,
+)
 
 PLAIN = 3  # passes before ends that grow are moved to the next limit, and between two such moves of all arrays
 MOST_PASSES = 60  # after which an end that grows is that of the type
@@ -51,12 +60,24 @@ class StoredRanges:
             for a in program.tables
             if isinstance(a.dtype, IntType)
         }
-        self.values = resolved_values(program)
+        resolved = resolved_values(program)
+        self.values = resolved.values
+        self._choices = {
+            name: Choice(value, resolved.meanings.get(name, {}))
+            for name, value in resolved.choices.items()
+        }
         self.counters = Counters(program, _all_loop_ranges(program), self.values)
         self.known: dict[str, Range] = {}
         self._scalars = {a.name for a in program.arrays if a.name in self.types and not a.shape}
         self._read = {
-            s.name: tuple({a.array for a in loads(self.values[s.name]) if a.array in self.types})
+            s.name: tuple(
+                {
+                    a.array
+                    for value in (self.values[s.name], self._choices[s.name].value)
+                    for a in loads(value)
+                    if a.array in self.types
+                }
+            )
             for s in program.statements()
         }
         self._limits = _limits(program, self.values)
@@ -73,11 +94,19 @@ class StoredRanges:
         return here or self.known.get(access.array, type_range(dtype))
 
     def range_of(self, value: Expr, at: str) -> Range:
-        """Of an integer expression in the statement ``at``."""
-        found = [
-            range_in(value, case, self.loops[at], self.stored) for case in self._at.get(at) or ({},)
-        ]
+        """Of an integer expression in the statement ``at``, in which flags stand as in `choice`."""
+        told = meant(value, self._choices[at].meanings)
+        found = [self._in_case(value, told, case, at) for case in self._at.get(at) or ({},)]
         return min(low for low, _ in found), max(high for _, high in found)
+
+    def _in_case(self, value: Expr, told: Expr, case: Case, at: str) -> Range:
+        ranges = [range_in(v, case, self.loops[at], self.stored) for v in (value, told)]
+        low, high = max(low for low, _ in ranges), min(high for _, high in ranges)
+        return (low, high) if low <= high else ranges[0]
+
+    def choice(self, at: str) -> Expr:
+        """What the statement ``at`` assigns, in which flags stand that are what they were set to."""
+        return self._choices[at].value
 
     def _settle(self, program: Program) -> None:
         number, self._changed = 0, True
@@ -201,7 +230,7 @@ class StoredRanges:
         if not isinstance(value.dtype, IntType | IndexType):
             return [(case, whole)]
         if name in self._scalars:
-            parts = split(value, case, loops, self.stored)
+            parts = split(value, self._choices[stmt.name], case, loops, self.stored)
         else:
             parts = [(case, range_in(value, case, loops, self.stored))]
         found: list[tuple[Case, Range]] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -84,9 +85,44 @@ def test_sums_of_slices_of_any_length(kernel: Load) -> None:
 REFUSED = {
     "for i in range(v):\n        y[0] += x[i & 7]": "W141",
     "for i in range(v, 4):\n        y[0] += x[i & 7]": "W141",
-    "for i in range(n[0], n[1]):\n        y[0] += y[i]": "W164",
-    "for i in range(n[0]):\n        y[0] += y[i]": "W160",
+    "for i in range(n[0], n[1]):\n        y[0] += y[i] if x[i & 7] > 0 else 0": "W164",
+    "for i in range(n[0]):\n        if x[i & 7] > 0:\n            y[0] += y[i]": "W160",
+    "for i in range(v, 4):\n        i += 1\n        y[0] += y[i]": "W141",
 }
+
+
+ROWS = """
+from weft import *
+
+
+@weft.kernel
+def k(row: i32[5], column: u8[10], value: i32[10], x: i32[8], y: i32[4]):
+    for r in range(4):
+        y[r] = 0
+        for h in range(row[r], row[r + 1]):
+            y[r] += value[h] * x[column[h] & 7]
+        for h in range(row[r + 1] - 1, row[r] - 1, -1):
+            y[r] = 3 * y[r] + value[h]
+"""
+
+
+def test_rows_are_inside_of_what_they_are_read_from(kernel: Load) -> None:
+    """As long as the arrays are, whatever the bounds say, so that no design reads outside."""
+    found = kernel(ROWS)
+    rng = np.random.default_rng(1)
+    column, value, x = (rng.integers(0, 8, n) for n in (10, 10, 8))
+    for row in ([0, 3, 3, 9, 10], [2**31 - 1, -(2**31), 12, -3, 2**31 - 1]):
+        y = np.zeros(4, np.int32)
+        parts = (np.array(row, np.int32), column.astype(np.uint8))
+        found(*parts, value.astype(np.int32), x.astype(np.int32), y)
+        expected = []
+        for first, end in itertools.pairwise(row):
+            inside = range(max(first, 0), min(end, 10))
+            total = sum(int(value[h] * x[column[h]]) for h in inside)
+            for h in reversed(inside):
+                total = 3 * total + int(value[h])
+            expected.append((total + 2**31) % 2**32 - 2**31)
+        assert y.tolist() == expected
 
 
 @pytest.mark.parametrize(("body", "code"), REFUSED.items())

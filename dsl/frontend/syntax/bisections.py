@@ -35,7 +35,7 @@ def bisected(loop: ast.While, before: Sequence[ast.stmt]) -> Most | None:
         return None
     firsts = [first_value(low, before), first_value(high, before)]
     known = [end for end in firsts if end is not None]
-    return Most(known) if len(known) == 2 else None
+    return Most.made(known) if len(known) == 2 else None
 
 
 def _apart(test: ast.expr) -> tuple[str, str] | None:

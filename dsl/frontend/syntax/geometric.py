@@ -21,9 +21,10 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from dsl.frontend.syntax.loop_parts import update_of
+from dsl.frontend.syntax.conjuncts import conjuncts
+from dsl.frontend.syntax.loop_parts import Counted, update_of
 
 MOST_VALUES = 64
 _STEPS: dict[type[ast.operator], tuple[Callable[[int, int], int], int]] = {
@@ -52,6 +53,11 @@ class Counter:
     step: ast.operator
     by: int
 
+    @property
+    def is_up(self) -> bool:
+        """Whether it grows."""
+        return isinstance(self.step, ast.Mult | ast.LShift)
+
     def values(self, first: int, bound: int) -> list[int] | None:
         """What the counter is in each iteration; None where these are more than `MOST_VALUES`."""
         holds, (change, _) = _TESTS[type(self.test)], _STEPS[type(self.step)]
@@ -64,7 +70,7 @@ class Counter:
         return found
 
 
-class Geometric(ast.Constant):
+class Geometric(Counted):
     """What a loop runs over: the values of a counter from ``first`` on.
 
     ``changed`` says to those who count assignments that the loop changes it. ``otherwise`` are the statements that do the same where these are not known, None where there are none; ``loop`` is
@@ -72,20 +78,33 @@ class Geometric(ast.Constant):
     """
 
     _fields = ("changed",)
+    changed: ast.Name
+    counter: Counter
+    first: ast.expr
+    loop: ast.While
+    otherwise: list[ast.stmt] | None
 
-    def __init__(
-        self,
+    @classmethod
+    def made(
+        cls,
         counter: Counter,
         first: ast.expr,
         loop: ast.While,
         otherwise: list[ast.stmt] | None,
-    ) -> None:
-        super().__init__(0)
-        self.changed = ast.copy_location(ast.Name(counter.name, ast.Store()), loop.test)
-        self.counter = counter
-        self.first = first
-        self.loop = loop
-        self.otherwise = otherwise
+    ) -> Geometric:
+        """See the class."""
+        values = cls()
+        values.changed = ast.copy_location(ast.Name(counter.name, ast.Store()), loop.test)
+        values.counter, values.first = counter, first
+        values.loop, values.otherwise = loop, otherwise
+        return values
+
+    def change(self, of: Callable[[ast.expr], ast.expr]) -> None:
+        """See `Counted`."""
+        self.counter = replace(self.counter, bound=of(self.counter.bound))
+        self.first = of(self.first)
+        for s in self.otherwise or ():
+            of(s)  # type: ignore[arg-type]
 
 
 def counter_of(loop: ast.While) -> tuple[Counter, int] | None:
@@ -96,20 +115,21 @@ def counter_of(loop: ast.While) -> tuple[Counter, int] | None:
     if len(found) != 1:
         return None
     ((step, place),) = found
-    if any(isinstance(n, ast.Break | ast.Continue) for n in ast.walk(loop)):
-        return None
     counter = _tested(loop, step)
     return None if counter is None else (counter, place)
 
 
 def _tested(loop: ast.While, step: tuple[str, ast.operator, int]) -> Counter | None:
     name, op, by = step
-    match loop.test:
-        case ast.Name(id=left) if left == name:
-            zero = ast.copy_location(ast.Constant(0), loop.test)
-            return Counter(name, ast.NotEq(), zero, op, by)
-        case ast.Compare(left=ast.Name(id=left), ops=[test], comparators=[bound]) if left == name:
-            return Counter(name, test, bound, op, by) if type(test) in _TESTS else None
+    for condition in conjuncts(loop.test):
+        match condition:
+            case ast.Name(id=left) if left == name:
+                zero = ast.copy_location(ast.Constant(0), loop.test)
+                return Counter(name, ast.NotEq(), zero, op, by)
+            case ast.Compare(left=ast.Name(id=left), ops=[test], comparators=[bound]) if (
+                left == name
+            ):
+                return Counter(name, test, bound, op, by) if type(test) in _TESTS else None
     return None
 
 

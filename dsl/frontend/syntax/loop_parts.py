@@ -4,26 +4,45 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
 Placed = TypeVar("Placed", bound=ast.AST)
 
 
-class Most(ast.Constant):
+class Counted(ast.Constant):
+    """A number that is found when the kernel is read; copies of it are made without arguments, as of all nodes."""
+
+    def __init__(self, value: int = 0) -> None:
+        super().__init__(value)
+
+    def change(self, of: Callable[[ast.expr], ast.expr]) -> None:
+        """Put others in the place of the expressions that it is found from, which are no children of the node."""
+
+
+class Most(Counted):
     """The most iterations of a loop: ``of`` is what is halved, or the two ends of a bisection.
 
     ``is_gcd``: remainders are taken, of which Lamé's theorem counts the steps. ``is_positive``: the loop ends as soon as
     the number is not above 0.
     """
 
-    def __init__(
-        self, of: Sequence[ast.expr], *, is_gcd: bool = False, is_positive: bool = False
-    ) -> None:
-        super().__init__(0)
-        self.of = tuple(of)
-        self.is_gcd = is_gcd
-        self.is_positive = is_positive
+    of: tuple[ast.expr, ...]
+    is_gcd: bool
+    is_positive: bool
+
+    @classmethod
+    def made(
+        cls, of: Sequence[ast.expr], *, is_gcd: bool = False, is_positive: bool = False
+    ) -> Most:
+        """See the class."""
+        most = cls()
+        most.of, most.is_gcd, most.is_positive = tuple(of), is_gcd, is_positive
+        return most
+
+    def change(self, of: Callable[[ast.expr], ast.expr]) -> None:
+        """See `Counted`."""
+        self.of = tuple(map(of, self.of))
 
 
 def split(test: ast.expr) -> tuple[ast.expr, ast.expr | None]:
@@ -102,6 +121,47 @@ def first_value(name: str, before: Sequence[ast.stmt]) -> ast.expr | None:
     return None
 
 
+def ends_of_sets(name: str, function: ast.FunctionDef) -> tuple[int | None, int | None]:
+    """The least and the most that a scalar may be which is only set to constants, and stepped by constants.
+
+    Either is None where it is not known: the least of one that is stepped down, for example.
+    """
+    if any(isinstance(a, ast.arg) and a.arg == name for a in ast.walk(function.args)):
+        return None, None
+    sets: list[int] = []
+    steps: list[int] = []
+    for s in ast.walk(function):
+        match s:
+            case ast.Assign(
+                targets=[ast.Name(id=found)], value=ast.Constant(value=int() as number)
+            ):
+                pass
+            case ast.AnnAssign(
+                target=ast.Name(id=found), value=ast.Constant(value=int() as number)
+            ):
+                pass
+            case ast.AugAssign(target=ast.Name(id=found), op=ast.Add(), value=ast.Name(id=by)) if (
+                found == name != by
+            ):
+                low, _ = ends_of_sets(by, function)
+                if low is None:
+                    return None, None
+                steps.append(low)
+                continue
+            case ast.stmt() if (step := step_of(s)) is not None and step[0] == name:
+                steps.append(step[1])
+                continue
+            case _:
+                continue
+        if found == name:
+            sets.append(int(number))
+    known = len(sets) + len(steps)
+    if not sets or known != sum(1 for n in stored(function.body) if n == name):
+        return None, None
+    low = min(sets) if all(by >= 0 for by in steps) else None
+    return low, max(sets) if all(by <= 0 for by in steps) else None
+
+
 def _is_name(node: ast.expr, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
 
@@ -124,6 +184,12 @@ class Renamed(ast.NodeTransformer):
     def __init__(self, old: str, new: ast.expr) -> None:
         self._old = old
         self._new = new
+
+    def visit(self, node: ast.AST) -> Any:
+        """Replace it in what numbers are found from as well."""
+        if isinstance(node, Counted):
+            node.change(self.visit)
+        return super().visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
         """Replace a name that is read."""

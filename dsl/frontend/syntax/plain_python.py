@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Callable, Iterable
 
 from dsl.errors.errors import LanguageError
 from dsl.frontend.syntax.comprehensions import with_own_names
+from dsl.frontend.syntax.counter_sums import with_sums
 from dsl.frontend.syntax.counters import without_counters
 from dsl.frontend.syntax.matches import Matches
+from dsl.frontend.syntax.one_by_one import one_by_one
 from dsl.frontend.syntax.walrus import without_walrus
 from dsl.frontend.syntax.whiles import Whiles
 
@@ -41,6 +44,8 @@ def made_plain(node: ast.FunctionDef, refused: Refused, inner: Iterable[ast.AST]
     node.body = without_walrus(node.body)
     with_own_names(node, unique)
     node.body = Matches(unique, refused).block(node.body)
-    node.body = Whiles(node, unique).block(node.body)
     kept = {n.id for f in inner for n in ast.walk(f) if isinstance(n, ast.Name)}
+    node.body = one_by_one(node.body)
+    with_sums(node, kept)
+    node.body = Whiles(node, unique, copy.deepcopy(node)).block(node.body)
     without_counters(node, kept)

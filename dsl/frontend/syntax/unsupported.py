@@ -10,11 +10,6 @@ Advice = tuple[str, str]
 _LOOPS = "write nested 'for' loops over range(...) or weft.grid(...)"
 
 STATEMENTS: dict[type[ast.stmt], Advice] = {
-    ast.While: (
-        "a 'while' loop whose number of iterations is not known",
-        "hardware needs the number of iterations: for i in range(most), with 'break' where it ends; a counter that "
-        "the last statement changes, n >>= 1 and bisections are known",
-    ),
     ast.Return: (
         "'return' with a value, of a kernel without a result,",
         "say its type, as in def k(x: f32) -> f32:, or write to an array argument",

@@ -17,6 +17,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from dsl.frontend.syntax.certain import certain
+
 
 def without_walrus(statements: Sequence[ast.stmt]) -> list[ast.stmt]:
     """The statements with ``:=`` in front of them; one that is evaluated on a condition stays where it is."""
@@ -43,7 +45,7 @@ def _in_front(s: ast.stmt) -> Iterator[ast.stmt]:
             field = "value"
         case _:
             return
-    made = [n for n in _certain(of) if isinstance(n, ast.NamedExpr)]
+    made = [n for n in certain(of) if isinstance(n, ast.NamedExpr)]
     every = [n for n in ast.walk(of) if isinstance(n, ast.NamedExpr)]
     if len(made) != len(every) or any(_is_read_before(n, of) for n in made):
         return
@@ -65,26 +67,6 @@ def _named(node: ast.AST) -> set[str]:
 class _Names(ast.NodeTransformer):
     def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
         return ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
-
-
-def _certain(node: ast.expr) -> Iterator[ast.expr]:
-    """The parts that are evaluated in any case, those inside of others first."""
-    match node:
-        case ast.IfExp():
-            parts = [node.test]
-        case ast.BoolOp():
-            parts = node.values[:1]
-        case ast.Compare():
-            parts = [node.left, *node.comparators[:1]]
-        case ast.GeneratorExp() | ast.ListComp() | ast.Lambda():
-            parts = []
-        case _:
-            parts = [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
-            if isinstance(node, ast.NamedExpr):
-                parts = [node.value]
-    for part in parts:
-        yield from _certain(part)
-    yield node
 
 
 def _is_read_before(made: ast.NamedExpr, of: ast.expr) -> bool:

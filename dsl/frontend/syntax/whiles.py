@@ -17,7 +17,8 @@ After::
         j = j_at + -1
 
 Known are: a counter that one statement changes, by a constant, also as a factor; a number that is halved each time (``n >>= 1``),
-from its type; Euclid's remainders, by Lamé's theorem; and a bisection between two numbers.
+from its type; Euclid's remainders, by Lamé's theorem; a bisection between two numbers; and what comes nearer to its end in
+each iteration (see `dsl.frontend.syntax.progress`).
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from dataclasses import dataclass
 
 from dsl.frontend.syntax.bisections import bisected
 from dsl.frontend.syntax.geometric import Geometric, counter_of
+from dsl.frontend.syntax.jumps import jumps_in
 from dsl.frontend.syntax.loop_parts import (
     Most,
     Placed,
@@ -39,6 +41,7 @@ from dsl.frontend.syntax.loop_parts import (
     step_of,
     stored,
 )
+from dsl.frontend.syntax.progress import Trips, progressing
 
 _COUNTED: dict[type[ast.cmpop], tuple[int, int]] = {
     ast.Lt: (1, 0),
@@ -51,37 +54,70 @@ _COUNTED: dict[type[ast.cmpop], tuple[int, int]] = {
 
 @dataclass(frozen=True, slots=True)
 class Whiles:
-    """Makes ``for`` loops of a function; ``unique`` gives names that it does not have."""
+    """Makes ``for`` loops of a function; ``unique`` gives names that it does not have.
+
+    ``written`` is the function as it was, of which loops that are made already do not look as they were written.
+    """
 
     function: ast.FunctionDef
     unique: Callable[[str], str]
+    written: ast.FunctionDef
 
     def block(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         """The statements with ``for`` in the place of each ``while`` that is known to end."""
         found: list[ast.stmt] = []
         for s in statements:
+            most = (
+                progressing(s, found, self.written) if isinstance(s, ast.While) else None
+            )  # of the loops in it as they are written
             for name in ("body", "orelse"):
                 inner = getattr(s, name, None)
                 if isinstance(inner, list) and isinstance(
                     s, ast.For | ast.If | ast.While | ast.With
                 ):
                     setattr(s, name, self.block(inner))
-            made = self._ended(s, found) if isinstance(s, ast.While) else None
-            found += made or [s]
+            if not isinstance(s, ast.While):
+                found.append(s)
+                continue
+            ahead, orelse = self._else_apart(s)
+            made = self._ended(s, [*found, *ahead], most)
+            if made is None:
+                found.append(s)
+            else:
+                found += [*ahead, *made, *orelse]
         return found
 
-    def _ended(self, loop: ast.While, before: list[ast.stmt]) -> list[ast.stmt] | None:
+    def _else_apart(self, loop: ast.While) -> tuple[list[ast.stmt], list[ast.stmt]]:
+        """What stands in front of a loop and behind it in the place of its ``else``, which runs but after a ``break``.
+
+        The loop is left by ``break`` where its condition does not hold, and its ``else`` runs then.
+        """
+        orelse, loop.orelse = loop.orelse, []
+        if not orelse or not any(isinstance(j, ast.Break) for j in jumps_in(loop.body)):
+            return [], orelse
+        flag = self.unique("left")
+        loop.body = _noting_breaks(loop.body, flag)
+        test = ast.UnaryOp(ast.Not(), ast.Name(flag, ast.Load()))
+        ahead, behind = _set(flag, False), ast.If(test, orelse, [])
+        return [placed(ahead, loop)], [_around(behind, loop)]
+
+    def _ended(
+        self, loop: ast.While, before: list[ast.stmt], most: Trips | None
+    ) -> list[ast.stmt] | None:
         """The loops that one stands for; None where it is not known to end."""
         return (
             self._counted(loop, before)
-            or self._geometric(loop, before)
+            or self._geometric(loop, before, most)
             or self._bounded(loop, before)
+            or (None if most is None else self._at_most(loop, most))
         )
 
-    def _geometric(self, loop: ast.While, before: list[ast.stmt]) -> list[ast.stmt] | None:
+    def _geometric(
+        self, loop: ast.While, before: list[ast.stmt], most: Trips | None
+    ) -> list[ast.stmt] | None:
         """A loop whose counter is multiplied or divided by a constant."""
         found = counter_of(loop)
-        if found is None:
+        if found is None or isinstance(loop.test, ast.BoolOp) or [*jumps_in(loop.body)]:
             return None
         counter, place = found
         name, first = counter.name, first_value(counter.name, before)
@@ -89,15 +125,18 @@ class Whiles:
         names = {n.id for n in ast.walk(counter.bound) if isinstance(n, ast.Name)}
         if first is None or name in inside or names & {*inside, name}:
             return None
-        otherwise = self._bounded(copy.deepcopy(loop), before)
+        again = copy.deepcopy(loop)
+        otherwise = self._bounded(again, before)
+        if otherwise is None and most is not None:
+            otherwise = self._at_most(again, most)
         var = self.unique(f"{name}_at")
         following = ast.BinOp(ast.Name(var, ast.Load()), counter.step, ast.Constant(counter.by))
         body = self._renamed_body(loop, place, (name, var), following)
-        values = Geometric(counter, copy.deepcopy(first), loop, otherwise)
+        values = Geometric.made(counter, copy.deepcopy(first), loop, otherwise)
         target = ast.Name(var, ast.Store())
         for part in (values, target):
             ast.copy_location(part, loop.test)
-        return [ast.copy_location(ast.For(target, values, body, loop.orelse), loop)]
+        return [ast.copy_location(ast.For(target, values, body, []), loop)]
 
     def _renamed_body(
         self, loop: ast.While, place: int, names: tuple[str, str], following: ast.expr
@@ -148,7 +187,7 @@ class Whiles:
             body.insert(0, self._unless(now.visit(copy.deepcopy(rest))))
         called = at(ast.Call(at(ast.Name("range", ast.Load())), args, []))
         target = at(ast.Name(var, ast.Store()))
-        return [ast.copy_location(ast.For(target, called, body, loop.orelse), loop)]
+        return [ast.copy_location(ast.For(target, called, body, []), loop)]
 
     def _is_read_outside(self, name: str, loop: ast.While) -> bool:
         inside = {id(n) for n in ast.walk(loop)}
@@ -163,20 +202,46 @@ class Whiles:
     def _bounded(self, loop: ast.While, before: list[ast.stmt]) -> list[ast.stmt] | None:
         """A loop that ends after as many iterations as there are bits."""
         most = _halved(loop) or _remainders(loop) or bisected(loop, before)
-        if most is None:
-            return None
+        return None if most is None else self._at_most(loop, most)
+
+    def _at_most(self, loop: ast.While, most: Most | Trips) -> list[ast.stmt]:
         ast.copy_location(most, loop.test)
         var = ast.copy_location(ast.Name(self.unique("step"), ast.Store()), loop.test)
         function = ast.copy_location(ast.Name("range", ast.Load()), loop.test)
         called = ast.copy_location(ast.Call(function, [most], []), loop.test)
-        body = [self._unless(loop.test), *loop.body]
-        return [ast.copy_location(ast.For(var, called, body, loop.orelse), loop)]
+        always = isinstance(loop.test, ast.Constant) and bool(loop.test.value)
+        body = loop.body if always else [self._unless(loop.test), *loop.body]
+        return [ast.copy_location(ast.For(var, called, body, []), loop)]
 
     def _unless(self, test: ast.expr) -> ast.stmt:
         """``if not test: break``."""
         opposite = ast.copy_location(ast.UnaryOp(ast.Not(), test), test)
         leave = ast.copy_location(ast.Break(), test)
         return ast.copy_location(ast.If(opposite, [leave], []), test)
+
+
+def _noting_breaks(statements: Sequence[ast.stmt], flag: str) -> list[ast.stmt]:
+    """The body of a loop that sets a flag where ``break`` leaves it."""
+    found: list[ast.stmt] = []
+    for s in statements:
+        if isinstance(s, ast.Break):
+            found.append(placed(_set(flag, True), s))
+        for name in ("body", "orelse"):
+            inner = getattr(s, name, None)
+            if isinstance(s, ast.If) or (name == "orelse" and isinstance(s, ast.For | ast.While)):
+                setattr(s, name, _noting_breaks(inner or [], flag))
+        found.append(s)
+    return found
+
+
+def _set(flag: str, value: bool) -> ast.stmt:
+    return ast.Assign([ast.Name(flag, ast.Store())], ast.Constant(value))
+
+
+def _around(s: ast.If, place: ast.While) -> ast.stmt:
+    """An ``if`` that is made, at a place of the source, around statements that have theirs."""
+    placed(s.test, place.test)
+    return ast.copy_location(s, place)
 
 
 def _continues(statements: Sequence[ast.stmt]) -> bool:
@@ -211,7 +276,7 @@ def _halved(loop: ast.While) -> Most | None:
     if any(_halves(s, name) for s in loop.body):
         positive = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Gt)
         of = [ast.copy_location(ast.Name(name, ast.Load()), test)]
-        return Most(of, is_positive=positive)
+        return Most.made(of, is_positive=positive)
     return None
 
 
@@ -261,5 +326,5 @@ def _remainders(loop: ast.While) -> Most | None:
                 )
             ],
         ) if b == b2 == b3 == b4 and a == a2 and a != b:
-            return Most([ast.copy_location(ast.Name(b, ast.Load()), loop.test)], is_gcd=True)
+            return Most.made([ast.copy_location(ast.Name(b, ast.Load()), loop.test)], is_gcd=True)
     return None

@@ -1,0 +1,113 @@
+"""What each iteration of a loop reads whatever the data are, and so what its counters may be at most.
+
+An element that is read in each iteration is one of its array. So a loop that reads ``queue[front]`` each time, with another
+``front`` each time, has no more iterations than ``queue`` has elements: Python would end it with an ``IndexError``.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dsl.frontend.syntax.loop_parts import stored
+
+_JUMPS = (ast.Break, ast.Continue, ast.Return)
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """A name, plus a constant, is a subscript of an array: of ``base`` in the dimension ``dim``."""
+
+    base: ast.expr
+    dim: int
+    offset: int
+
+
+def certain(node: ast.expr) -> Iterator[ast.expr]:
+    """The parts of an expression that are evaluated in any case, those inside of others first."""
+    match node:
+        case ast.IfExp():
+            parts = [node.test]
+        case ast.BoolOp():
+            parts = node.values[:1]
+        case ast.Compare():
+            parts = [node.left, *node.comparators[:1]]
+        case ast.GeneratorExp() | ast.ListComp() | ast.Lambda():
+            parts = []
+        case ast.NamedExpr():
+            parts = [node.value]
+        case _:
+            parts = [n for n in ast.iter_child_nodes(node) if isinstance(n, ast.expr)]
+    for part in parts:
+        yield from certain(part)
+    yield node
+
+
+def subscripts_by(
+    name: str, tests: Sequence[ast.expr], body: Sequence[ast.stmt]
+) -> Iterator[Within]:
+    """The subscripts that a name is in each iteration, as the iteration begins with it.
+
+    Args:
+        name: a scalar, which the body may change.
+        tests: conditions that hold in each iteration.
+        body: its statements.
+    """
+    for test in (*tests, *_first_values(name, body)):
+        for node in certain(test):
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+                yield from _within(name, node)
+
+
+def _first_values(name: str, body: Sequence[ast.stmt]) -> Iterator[ast.expr]:
+    """The expressions that the body evaluates in each iteration before it changes the name, or may leave."""
+    for s in body:
+        match s:
+            case ast.Assign(value=value) | ast.AugAssign(value=value):
+                yield value
+                yield from (t for t in _targets(s) if name not in stored([s]))
+            case ast.AnnAssign(value=ast.expr() as value):
+                yield value
+            case ast.If(test=test):
+                yield test
+            case ast.For(iter=over):
+                yield over
+            case _:
+                pass
+        if name in stored([s]) or any(isinstance(n, _JUMPS) for n in ast.walk(s)):
+            return
+
+
+def _targets(s: ast.Assign | ast.AugAssign) -> Iterator[ast.expr]:
+    """The elements that an assignment writes, as what is read: their subscripts are within the array as well."""
+    for target in s.targets if isinstance(s, ast.Assign) else [s.target]:
+        node = target
+        if isinstance(node, ast.Subscript):
+            yield ast.copy_location(ast.Subscript(node.value, node.slice, ast.Load()), node)
+
+
+def _within(name: str, node: ast.Subscript) -> Iterator[Within]:
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    for dim, part in enumerate(parts):
+        offset = _offset(name, part)
+        if offset is not None:
+            yield Within(node.value, dim, offset)
+
+
+def _offset(name: str, part: ast.expr) -> int | None:
+    """The constant in ``name``, ``name + 1`` and ``name - 1``; None of all else."""
+    match part:
+        case ast.Name(id=found) if found == name:
+            return 0
+        case ast.BinOp(
+            left=ast.Name(id=found),
+            op=ast.Add() | ast.Sub() as op,
+            right=ast.Constant(value=int() as by),
+        ) if found == name:
+            return by if isinstance(op, ast.Add) else -by
+        case ast.BinOp(
+            left=ast.Constant(value=int() as by), op=ast.Add(), right=ast.Name(id=found)
+        ) if found == name:
+            return by
+    return None

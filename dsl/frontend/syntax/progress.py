@@ -1,0 +1,366 @@
+"""``while`` loops of which each iteration comes nearer to the end, whichever way it takes.
+
+Four reasons why there are only so many iterations:
+
+* counters with a limit: each way through the body of ``while i < n and j < m`` adds to ``i`` or to ``j``, so that there are at
+  most ``(n - i) + (m - j) - 1`` iterations from there on;
+* two ends that meet: each way through ``while lo < hi`` takes ``lo`` up or ``hi`` down;
+* elements that are read: ``front`` is another one in each iteration of ``while front < back``, which reads ``queue[front]``, and
+  ``queue`` has only so many elements;
+* a chain: in ``while parent[v] != v: v = parent[v]`` nothing but ``v`` decides what comes next. If ``v`` was the same a second
+  time it would be for ever; and ``parent`` has only so many elements.
+
+The last two are of programs that Python runs without an ``IndexError`` and to their end.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dsl.frontend.syntax.certain import Within, subscripts_by
+from dsl.frontend.syntax.conjuncts import Gap, Root, conjuncts, endings, gaps, opposite
+from dsl.frontend.syntax.geometric import Counter, counter_of
+from dsl.frontend.syntax.least_steps import least_steps
+from dsl.frontend.syntax.loop_parts import (
+    Counted,
+    ends_of_sets,
+    first_value,
+    placed,
+    step_of,
+    stored,
+)
+from dsl.frontend.syntax.path_steps import PathSteps
+
+_MOST_GAPS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """Gaps that close: at most ``(sum of gaps - least) // by + 1 + more`` iterations."""
+
+    gaps: tuple[ast.expr, ...]
+    least: int
+    by: int
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class Elements:
+    """At most as many iterations as the array has subscripts there."""
+
+    within: Within
+
+
+@dataclass(frozen=True, slots=True)
+class Scaled:
+    """As many iterations as a counter has values that is multiplied or divided by a constant, from ``first`` on."""
+
+    counter: Counter
+    first: ast.expr
+
+
+Reason = Closing | Elements | Scaled
+
+
+class Trips(Counted):
+    """The most iterations of a loop, for each of several ``reasons``; ``loop`` is what the source says."""
+
+    reasons: tuple[Reason, ...]
+    loop: ast.While
+
+    @classmethod
+    def made(cls, reasons: Sequence[Reason], loop: ast.While) -> Trips:
+        """See the class."""
+        trips = cls()
+        trips.reasons, trips.loop = tuple(reasons), loop
+        return trips
+
+    def change(self, of: Callable[[ast.expr], ast.expr]) -> None:
+        """See `Counted`."""
+
+        def changed(reason: Reason) -> Reason:
+            match reason:
+                case Closing(gaps=gaps):
+                    return replace(reason, gaps=tuple(map(of, gaps)))
+                case Elements(within=within):
+                    return Elements(replace(within, base=of(within.base)))
+                case Scaled(counter=counter, first=first):
+                    return Scaled(replace(counter, bound=of(counter.bound)), of(first))
+
+        self.reasons = tuple(map(changed, self.reasons))
+
+
+def progressing(
+    loop: ast.While, before: Sequence[ast.stmt], function: ast.FunctionDef
+) -> Trips | None:
+    """Why a loop ends; None where it is not seen.
+
+    Args:
+        loop: as it is written, with the loops in it.
+        before: the statements in front of it in its block.
+        function: the one that it is in.
+    """
+    found = _Progress(loop, before, function)
+    reasons: list[Reason] = [*found.closing(), *found.scaled(), *found.elements(), *found.chains()]
+    return Trips.made(reasons, loop) if reasons else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Progress:
+    loop: ast.While
+    before: Sequence[ast.stmt]
+    function: ast.FunctionDef
+
+    @property
+    def _tests(self) -> list[ast.expr]:
+        return conjuncts(self.loop.test)
+
+    # ---------------------------------------------------------------------------------- gaps
+
+    def closing(self) -> Iterator[Closing]:
+        """The smallest sets of gaps which close together."""
+        yield from self._closing(self._tests, [], 0)
+        for place, s in enumerate(self.loop.body):
+            match s:
+                case ast.If(test=test, body=[ast.Break()], orelse=[]):
+                    tests = [t for part in opposite(test) for t in conjuncts(part)]
+                    yield from self._closing(tests, self.loop.body[:place], 1)
+            if any(isinstance(n, ast.Continue) for n in ast.walk(s)):
+                return  # an iteration may not get to the conditions behind it
+
+    def _closing(
+        self, tests: list[ast.expr], ahead: Sequence[ast.stmt], more: int
+    ) -> Iterator[Closing]:
+        """Of conditions that hold behind the statements ``ahead`` in each iteration, but in the last ``more``."""
+        found = [gap for test in tests for gap in gaps(test)][:_MOST_GAPS]
+        found = [gap for gap in found if self._is_known(gap)]
+        ending = endings(self._tests, self.loop.body)
+        closed: list[set[int]] = []
+        for size in range(1, len(found) + 1):
+            for chosen in itertools.combinations(range(len(found)), size):
+                if any(known <= {*chosen} for known in closed):
+                    continue
+                made = self._closed([found[n] for n in chosen], ahead, ending, more)
+                if made is not None:
+                    closed.append({*chosen})
+                    yield made
+
+    def _closed(
+        self, together: list[Gap], ahead: Sequence[ast.stmt], ending: set[str], more: int
+    ) -> Closing | None:
+        factors: dict[str, int] = {}
+        for gap in together:
+            for name, by in self._moving(gap).items():
+                factors[name] = factors.get(name, 0) + by
+        known = least_steps(self.loop.body, self.function)
+        steps = PathSteps(factors, ending, known).of_iteration(self.loop.body)
+        if steps is None or steps[1] >= 0:
+            return None
+        if any(gap.is_unequal for gap in together) and (len(together) > 1 or steps != (-1, -1)):
+            return None  # it may be stepped over
+        first = PathSteps(factors, (), known).of_block(ahead)
+        if first is None or not math.isfinite(first[1]):
+            return None
+        least = sum(gap.least for gap in together) - max(0, int(first[1]))
+        return Closing(tuple(map(self._first, together)), least, int(-steps[1]), more)
+
+    def _moving(self, gap: Gap) -> dict[str, int]:
+        changed = {*stored(self.loop.body)}
+        return {name: by for name, by in gap.factors.items() if name in changed}
+
+    def _is_known(self, gap: Gap) -> bool:
+        """Whether the loop changes nothing in it but counters."""
+        inside = {*stored(self.loop.body)}
+        if not self._moving(gap) or gap.others & inside:
+            return False
+        names = {*gap.factors, *gap.others}
+        return _is_fixed(gap.node) or not (_calls(self.loop) or self._may_write(names))
+
+    def _first(self, gap: Gap) -> ast.expr:
+        """The gap in front of the loop."""
+        replaced: dict[str, ast.expr] = {}
+        moving = self._moving(gap)
+        for name, by in gap.factors.items():
+            first = first_value(name, self.before) if name in moving else None
+            end = ends_of_sets(name, self.function)[0 if by < 0 else 1]
+            if first is not None:
+                replaced[name] = first
+            elif end is not None:
+                replaced[name] = ast.Constant(end)
+        made: ast.expr = _Replaced(replaced).visit(copy.deepcopy(gap.node))
+        return placed(made, self.loop.test)
+
+    def scaled(self) -> Iterator[Scaled]:
+        """A counter that each iteration multiplies or divides by a constant."""
+        found = counter_of(self.loop)
+        if found is None:
+            return
+        counter, _ = found
+        first = first_value(counter.name, self.before) or ast.Name(counter.name, ast.Load())
+        inside = [*stored(self.loop.body)]
+        bound = {n.id for n in ast.walk(counter.bound) if isinstance(n, ast.Name)}
+        plain = (
+            inside.count(counter.name) == 1 and not bound & {*inside} and _is_fixed(counter.bound)
+        )
+        if plain and not _continues(self.loop.body):
+            yield Scaled(counter, placed(copy.deepcopy(first), self.loop.test))
+
+    # ------------------------------------------------------------------------------ elements
+
+    def elements(self) -> Iterator[Elements]:
+        """Arrays that are read at another subscript in each iteration."""
+        counters = {found[0] for s in ast.walk(self.loop) if (found := _step(s)) is not None}
+        for name in sorted(counters):
+            ending = endings(self._tests, self.loop.body)
+            steps = PathSteps({name: 1}, ending).of_iteration(self.loop.body)
+            if steps is not None and (steps[0] >= 1 or steps[1] <= -1):
+                yield from self._within(name)
+
+    def _within(self, name: str) -> Iterator[Elements]:
+        renamed = {*_assigned(self.loop)}
+        for within in subscripts_by(name, self._tests, self.loop.body):
+            names = {n.id for n in ast.walk(within.base) if isinstance(n, ast.Name)}
+            if not names & renamed:
+                yield Elements(within)
+
+    def chains(self) -> Iterator[Elements]:
+        """Arrays at a number that alone decides what it is in the next iteration."""
+        inside = {*stored(self.loop.body)}
+        deciding = {n.id for t in self._tests for n in ast.walk(t) if isinstance(n, ast.Name)}
+        before: set[str] = set()
+        while deciding != before:
+            before = set(deciding)
+            deciding |= {*_deciding(self.loop.body, deciding & inside)}
+        state = deciding & inside
+        if len(state) != 1 or _calls(self.loop):
+            return
+        (name,) = state
+        if all(_step(s) for p in self.loop.body for s in ast.walk(p) if _changes(s, name)):
+            return  # a counter that stands still on some way is a mistake
+        if name not in _assigned(self.loop):
+            return
+        if self._may_write(deciding):
+            return
+        yield from self._within(name)
+
+    def _may_write(self, names: set[str]) -> bool:
+        """Whether the loop may write elements of arrays with these names, or of arrays that these are parts of."""
+        written = {n for s in self.loop.body for n in _written_arrays(s)}
+        if not written:
+            return False
+        apart = {a.arg for a in ast.walk(self.function.args) if isinstance(a, ast.arg)}
+        apart |= {n for n in written | names if _is_new(n, self.function)}
+        read = {b for n in ast.walk(self.loop) if (b := _base(n)) in names}
+        return bool(written & names) or not (written | read) <= apart
+
+
+def _written_arrays(s: ast.stmt) -> Iterator[str]:
+    for n in ast.walk(s):
+        if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store):
+            yield _base(n)
+
+
+def _base(node: ast.AST) -> str:
+    """The name that is subscripted; an empty one of all else."""
+    if not isinstance(node, ast.Subscript):
+        return ""
+    of: ast.expr = node
+    while isinstance(of, ast.Subscript):
+        of = of.value
+    return of.id if isinstance(of, ast.Name) else "?"
+
+
+def _is_new(name: str, function: ast.FunctionDef) -> bool:
+    """Whether a name is always that of an array of its own, and of no part of another one."""
+    stores = [*_assigned(function)].count(name)
+    made = 0
+    for s in ast.walk(function):
+        match s:
+            case ast.AnnAssign(target=ast.Name(id=found)) if found == name:
+                made += 1
+            case ast.Assign(
+                targets=[ast.Name(id=found)], value=ast.List() | ast.ListComp() | ast.BinOp()
+            ) if found == name:
+                made += 1
+            case ast.Assign(
+                targets=[ast.Name(id=found)], value=ast.Call(func=ast.Attribute(attr=of))
+            ) if found == name and of in ("zeros", "ones", "full", "empty", "zeros_like", "arange"):
+                made += 1
+    return made == stores > 0
+
+
+def _continues(statements: Sequence[ast.stmt]) -> bool:
+    return any(isinstance(j, ast.Continue) for s in statements for j in ast.walk(s))
+
+
+def _deciding(statements: Sequence[ast.stmt], names: set[str]) -> Iterator[str]:
+    """What decides on the values of names, and on whether the loop is left."""
+    for s in statements:
+        leaves = any(isinstance(n, ast.Break | ast.Continue | ast.Return) for n in ast.walk(s))
+        if leaves or names & {*stored([s])}:
+            if isinstance(s, ast.For | ast.While):
+                yield from (n.id for n in ast.walk(s) if isinstance(n, ast.Name))
+            elif isinstance(s, ast.If):
+                yield from (n.id for n in ast.walk(s.test) if isinstance(n, ast.Name))
+                yield from _deciding([*s.body, *s.orelse], names)
+            else:
+                yield from (n.id for n in ast.walk(s) if isinstance(n, ast.Name))
+
+
+_FIXED = ("len", "min", "max", "abs", "int", "bool")
+
+
+def _roots(node: ast.expr) -> Iterator[ast.expr]:
+    return (n.of for n in ast.walk(node) if isinstance(n, Root))
+
+
+def _calls(loop: ast.While) -> bool:
+    """Whether a function may be called that writes elements."""
+    return any(
+        isinstance(n, ast.Call) and getattr(n.func, "id", "") not in _FIXED for n in ast.walk(loop)
+    )
+
+
+def _is_fixed(node: ast.expr) -> bool:
+    """Whether an expression is of scalars and sizes, which no write to an array changes."""
+    for n in [n for top in (node, *_roots(node)) for n in ast.walk(top)]:
+        if isinstance(n, ast.Call) and getattr(n.func, "id", "") not in _FIXED:
+            return False
+        if isinstance(n, ast.Subscript) and getattr(n.value, "attr", "") != "shape":
+            return False
+    return True
+
+
+def _assigned(node: ast.AST) -> Iterator[str]:
+    """The names that are assigned, as such and not an element of."""
+    for n in ast.walk(node):
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store):
+            yield n.id
+
+
+def _changes(s: ast.AST, name: str) -> bool:
+    return isinstance(s, ast.Assign | ast.AugAssign) and name in stored([s])
+
+
+def _step(node: ast.AST) -> tuple[str, int] | None:
+    return step_of(node) if isinstance(node, ast.stmt) else None
+
+
+class _Replaced(ast.NodeTransformer):
+    def __init__(self, values: dict[str, ast.expr]) -> None:
+        self._values = values
+
+    def visit(self, node: ast.AST) -> Any:
+        if isinstance(node, Counted):
+            node.change(self.visit)
+        return super().visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        found = self._values.get(node.id)
+        return node if found is None else copy.deepcopy(found)
