@@ -7,6 +7,7 @@ import inspect
 import sys
 import types
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Self, overload
 
 from dsl.errors.callsite import caller_span, line_span
@@ -19,6 +20,16 @@ from dsl.frontend.results import result_nodes
 from dsl.frontend.syntax.source import FunctionSource, file_lines, function_source
 from dsl.kernels.kernel import Kernel, Sizes
 from dsl.programs.program import Program
+
+_OF_VARIABLES = ("W131", "W132", "W133")
+"""What is said of a loop's variable behind its loop, and of one with the name of something else."""
+
+
+def _is_behind(error: LanguageError, other: LanguageError) -> bool:
+    """Whether an error is further down than another one, which is none then."""
+    if error.span is None or other.span is None:
+        return False
+    return error.span.file == other.span.file and error.span.line > other.span.line
 
 
 class FunctionKernel(Kernel):
@@ -63,8 +74,21 @@ class FunctionKernel(Kernel):
                 (*building, self),
                 self.defaults,
             )
-            self._program = read_kernel(request)
+            self._program = self._read(request)
         return self._program
+
+    def _read(self, request: Request) -> Program:
+        """The program; where a loop's variable is used as a local is, with one that is."""
+        try:
+            return read_kernel(request)
+        except LanguageError as error:
+            if error.code not in _OF_VARIABLES:
+                raise
+            source = function_source(self.function, self._lines, has_values=True)
+            try:
+                return read_kernel(replace(request, source=source))
+            except LanguageError as other:
+                raise (other if _is_behind(other, error) else error) from None
 
     def _environment(self) -> Environment:
         return environment(self.function, self._enclosing, self.overrides)

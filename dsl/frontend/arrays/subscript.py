@@ -89,7 +89,7 @@ def _subscripted(
     while isinstance(base, ast.Subscript):
         chain.insert(0, base)
         base = base.value
-    found = ctx.evaluate(base)
+    found = _listed(ctx, base) if isinstance(base, ast.Tuple | ast.List) else ctx.evaluate(base)
     part = part_of(ctx, found)
     if part is not None:
         parts = [n.slice for n in chain]
@@ -100,6 +100,15 @@ def _subscripted(
     for link in chain:
         found = _item(ctx, found, link)
     return found
+
+
+def _listed(ctx: Context, node: ast.expr) -> object:
+    """The values that are written in a tuple or list, as a table of them."""
+    if isinstance(node, ast.Tuple | ast.List) and not any(
+        isinstance(n, ast.Starred) for n in node.elts
+    ):
+        return tuple(_listed(ctx, n) for n in node.elts)
+    return value(ctx, node)
 
 
 def _counted(

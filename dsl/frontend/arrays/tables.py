@@ -90,7 +90,8 @@ class _Table:
         table = plain(table)
         if dim == len(keys):
             self._left -= 1
-            if not is_number(table) or self._left < 0:
+            is_value = is_number(table) or isinstance(table, Affine | Expr)
+            if not is_value or self._left < 0:
                 raise self._refused()
             return table  # type: ignore[return-value]
         if not (isinstance(table, (tuple, list)) or hasattr(table, "__array__")):
@@ -128,9 +129,11 @@ class _Table:
         if low < 0 or high >= extent:
             node = self._nodes[dim]
             text = self._ctx.source.text(node)
+            base = _base(self._node)
+            kind = "list" if isinstance(base, ast.Tuple | ast.List) else "captured table"
             raise self._ctx.error(
                 "W164",
-                f"the subscript {text} of the captured table {self._ctx.source.text(_base(self._node))} may be "
+                f"the subscript {text} of the {kind} {self._ctx.source.text(base)} may be "
                 f"{low} to {high}",
                 node,
                 f"it must be 0 to {extent - 1}: write min(max({text}, 0), {extent - 1}), or a remainder",

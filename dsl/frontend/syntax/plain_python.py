@@ -10,6 +10,7 @@ from dsl.errors.errors import LanguageError
 from dsl.frontend.syntax.comprehensions import with_own_names
 from dsl.frontend.syntax.counter_sums import with_sums
 from dsl.frontend.syntax.counters import without_counters
+from dsl.frontend.syntax.loop_variables import with_values
 from dsl.frontend.syntax.matches import Matches
 from dsl.frontend.syntax.one_by_one import one_by_one
 from dsl.frontend.syntax.walrus import without_walrus
@@ -18,7 +19,13 @@ from dsl.frontend.syntax.whiles import Whiles
 Refused = Callable[[str, ast.stmt, str], LanguageError]
 
 
-def made_plain(node: ast.FunctionDef, refused: Refused, inner: Iterable[ast.AST] = ()) -> None:
+def made_plain(
+    node: ast.FunctionDef,
+    refused: Refused,
+    inner: Iterable[ast.AST] = (),
+    *,
+    has_values: bool = False,
+) -> None:
     """Put plain statements in the place of ``match``, and of the ``while`` that are known to end, and expressions in
     that of counters of nests; give variables of generators names of their own.
 
@@ -26,6 +33,7 @@ def made_plain(node: ast.FunctionDef, refused: Refused, inner: Iterable[ast.AST]
         node: the function, which is changed.
         refused: see below.
         inner: functions that were defined in it, which may read its locals.
+        has_values: variables of loops have values behind them (see `dsl.frontend.syntax.loop_variables`).
 
     Raises:
         LanguageError: what ``refused`` makes of a case that is not of the language.
@@ -45,6 +53,8 @@ def made_plain(node: ast.FunctionDef, refused: Refused, inner: Iterable[ast.AST]
     with_own_names(node, unique)
     node.body = Matches(unique, refused).block(node.body)
     kept = {n.id for f in inner for n in ast.walk(f) if isinstance(n, ast.Name)}
+    if has_values:
+        with_values(node, unique, kept)
     node.body = one_by_one(node.body)
     with_sums(node, kept)
     node.body = Whiles(node, unique, copy.deepcopy(node)).block(node.body)

@@ -78,8 +78,15 @@ class FunctionSource:
         return len(text.encode()[:offset].decode(errors="replace")) + 1
 
 
-def function_source(function: types.FunctionType, lines: list[str]) -> FunctionSource:
+def function_source(
+    function: types.FunctionType, lines: list[str], *, has_values: bool = False
+) -> FunctionSource:
     """Find the definition of ``function`` in the lines of its file.
+
+    Args:
+        function: see above.
+        lines: of its file.
+        has_values: variables of its loops have values behind them (see `dsl.frontend.syntax.loop_variables`).
 
     Raises:
         LanguageError: W101 where there is no source, W108 where it is nested too deeply.
@@ -122,7 +129,7 @@ def function_source(function: types.FunctionType, lines: list[str]) -> FunctionS
         return LanguageError("W104", message, span=source.span(where), help=instead)
 
     functions = taken_out(node)
-    made_plain(node, refused, functions.values())
+    made_plain(node, refused, functions.values(), has_values=has_values)
     inside = [surveyed(source)]
     inside += [
         surveyed(replace(source, node=f))
