@@ -12,7 +12,7 @@ from dsl.expressions.affine import Affine
 from dsl.expressions.expr import BinaryOp, Const, Expr, UnaryOp
 from dsl.expressions.intrinsics import INTRINSICS, Intrinsic, intrinsic_of
 from dsl.expressions.numeric import convert
-from dsl.expressions.types import ArrayType, DType, FixedType, boolean
+from dsl.expressions.types import ArrayType, DType, FixedType, IntType, boolean
 from dsl.expressions.values import Value
 from dsl.frontend.arrays.expressions import ArrayExprs
 from dsl.frontend.arrays.numpy_calls import converted, named_operator
@@ -49,6 +49,8 @@ _EXTREMA = {"min": BinaryOp.MIN, "max": BinaryOp.MAX}
 def call(ctx: Context, node: ast.Call) -> object:
     """The value of a call."""
     number = number_call(ctx, node)
+    if number is None:
+        number = _retyped(ctx, node)
     if number is not None:
         return number
     of_arrays = total(ctx, node) or library_call(ArrayExprs(ctx, node), node)
@@ -167,6 +169,30 @@ def _cast(ctx: Context, dtype: DType, node: ast.Call) -> Expr:
     if isinstance(found, Fraction):
         return _exact_constant(ctx, dtype, found, node)
     return values.cast(dtype, as_value(ctx, node.args[0], found), ctx.span(node))
+
+
+def _retyped(ctx: Context, node: ast.Call) -> Value | None:
+    """``x.astype(T)`` of a number, and ``x.view(T)`` of an integer as one of as many bits; None of all else."""
+    match node:
+        case ast.Call(
+            func=ast.Attribute(value=of, attr="astype" | "view" as name), args=[into], keywords=[]
+        ) if view_of(ctx, of) is None:
+            pass
+        case _:
+            return None
+    dtype = dtype_of(ctx.evaluate(into)) or numpy_type(ctx.evaluate(into))
+    found = ctx.evaluate(of)
+    if dtype is None or not isinstance(found, Expr | Affine | int | float):
+        return None
+    if name == "astype":
+        return values.cast(dtype, found, ctx.span(node))
+    known = found.dtype if isinstance(found, Expr) else None
+    same = isinstance(known, IntType) and isinstance(dtype, IntType) and known.width == dtype.width
+    if not same:
+        message = f"the bits of {known or 'this'} as {dtype} are not supported in a kernel"
+        instead = "pass an argument of these bits, as np_array.view(np.uint32) gives outside, or convert the value with .astype"
+        raise ctx.error("W105", message, node, instead)
+    return values.cast(dtype, found, ctx.span(node))
 
 
 def _exact_constant(ctx: Context, dtype: DType, number: Fraction, node: ast.Call) -> Expr:

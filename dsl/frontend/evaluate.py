@@ -21,6 +21,7 @@ from dsl.expressions.types import IndexType, IntType, boolean
 from dsl.expressions.value_range import decided
 from dsl.expressions.values import Value
 from dsl.frontend import fold
+from dsl.frontend.arrays.numpy_calls import no_power
 from dsl.frontend.arrays.parts import part_of
 from dsl.frontend.arrays.slices import view_of
 from dsl.frontend.arrays.subscript import subscript
@@ -124,13 +125,10 @@ def binary(ctx: Context, op: ast.operator, a: Value, b: Value, node: ast.expr | 
     if is_number(a) and is_number(b):
         return _folded(ctx, fold.binary, op, a, b, node)
     if isinstance(op, ast.Pow):
+        if a == 2 and type(a) is int and _is_integer(b):
+            return binary(ctx, ast.LShift(), 1, b, node)
         if not isinstance(b, int):
-            raise ctx.error(
-                "W127",
-                "the exponent is not an integer constant",
-                node,
-                "write sqrt(x) for x ** 0.5, and exp(y * log(x)) for x ** y",
-            )
+            raise no_power(ctx, a, node)
         return typing.power(values.operand(a), b, ctx.span(node))
     known = BINARY_OPS.get(type(op))
     if known is None:
@@ -143,15 +141,18 @@ def binary(ctx: Context, op: ast.operator, a: Value, b: Value, node: ast.expr | 
     return values.binary(known, a, b, ctx.span(node), ctx.names.ranges())
 
 
+def _is_integer(x: Value) -> bool:
+    return isinstance(x, Affine) or (
+        isinstance(x, Expr) and isinstance(x.dtype, IntType | IndexType)
+    )
+
+
 def _as_float(ctx: Context, x: Value, other: Value) -> Value:
     """A literal next to an integer which no fixed point holds, ``6.2832 * i``: a float as the arguments are."""
     if not isinstance(x, float) or not math.isfinite(x) or Fraction(repr(x)) == Fraction(x):
         return x
-    is_integer = isinstance(other, Affine) or (
-        isinstance(other, Expr) and isinstance(other.dtype, IntType | IndexType)
-    )
     usual = float_of_arguments(ctx)
-    return x if usual is None or not is_integer else typing.const(x, usual)
+    return x if usual is None or not _is_integer(other) else typing.const(x, usual)
 
 
 def _folded(ctx: Context, function: Any, op: ast.AST, *args: Any) -> Value:

@@ -152,7 +152,7 @@ class _Iteration:
             for inner, part in zip(targets, of.args, strict=True):
                 yield from self._pairs(inner, self._table(part), place)
             return
-        view = view_of(ctx, of) if not isinstance(of, ast.Call) else None
+        view = self._view(of)
         array = ctx.names.array(view.array) if view is not None else None
         if in_shape:
             expr = ArrayExprs(ctx, self._node).of(of)
@@ -174,6 +174,23 @@ class _Iteration:
             )
         shape = type_of(view, array).shape
         yield from ((t, e, shape[0]) for t, e in self._elements(target, view, place, shape))
+
+    def _view(self, of: ast.expr) -> View | None:
+        """An array or a part of one, also ``reversed(x)``."""
+        if not isinstance(of, ast.Call):
+            return view_of(self._ctx, of)
+        plain_ = len(of.args) == 1 and not of.keywords
+        if not plain_ or _is_in_shape(of) or self._ctx.evaluate(of.func) is not reversed:
+            return None
+        view = self._view(of.args[0])
+        if view is None:
+            return None
+        first = next(n for n, d in enumerate(view.dims) if isinstance(d, Slice))
+        along = view.dims[first]
+        assert isinstance(along, Slice)
+        start = along.start + (along.extent - 1) * along.step
+        back = Slice(start, along.extent, -along.step)
+        return View(view.array, (*view.dims[:first], back, *view.dims[first + 1 :]))
 
     def _elements(
         self, target: ast.expr, view: View, place: Affine, shape: tuple[int, ...]
@@ -205,17 +222,9 @@ class _Iteration:
             low: ast.expr = args[0] if len(args) == 2 else self._known(0)
             bounds = [self._less(args[-1]), self._less(low), self._known(-1)]
             return self._over_range(self._node.target, bounds, self._node.body)
-        found = self._ctx.evaluate(inner) if inner is not call else None
-        if not isinstance(found, Array) or len(found.shape) != 1:
+        if inner is call or self._view(call) is None:
             raise self._refused(f"{self._ctx.source.text(call)} is no range and no array", call)
-        loop = self.over(None, 0, inner)
-        assert isinstance(loop.target, ast.Name)
-        last = found.shape[0] - 1
-        element = loop.body[0]
-        assert isinstance(element, ast.Assign)
-        assert isinstance(element.value, ast.Subscript)
-        element.value.slice = self._known(Affine.of(last) - Affine.of(loop.target.id))
-        return loop
+        return self.over(None, 0, call)
 
     def constants(self, values: Sequence[object]) -> ast.For | Copies:
         """The loop over constants."""

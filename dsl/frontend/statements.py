@@ -7,6 +7,7 @@ import ast
 from dsl.expressions.expr import Access, Const
 from dsl.expressions.intrinsics import intrinsic_of, stmt
 from dsl.expressions.types import boolean
+from dsl.frontend.arrays.in_place import assigned_in_place
 from dsl.frontend.arrays.locals import array_assignment
 from dsl.frontend.arrays.renamed import renamed
 from dsl.frontend.arrays.slice_assignments import element_loops
@@ -278,6 +279,8 @@ def _expression(ctx: Context, node: ast.Expr) -> tuple[Node, ...]:
     if isinstance(expr, ast.Constant) and isinstance(expr.value, str):
         return ()  # a docstring, or a comment in a string
     if isinstance(expr, ast.Call):
+        if (assigned := assigned_in_place(ctx, expr)) is not None:
+            return statement(ctx, assigned)
         nodes = call_kernel(ctx, expr)
         if nodes is not None:
             return nodes

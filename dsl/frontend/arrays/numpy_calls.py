@@ -6,7 +6,7 @@ import ast
 import builtins
 import math
 
-from dsl.errors.errors import Span
+from dsl.errors.errors import LanguageError, Span
 from dsl.expressions import typing, values
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import BinaryOp, CompareOp, Expr
@@ -55,11 +55,20 @@ def named_operator(ctx: Context, function: object, node: ast.Call) -> Value | No
         case "power":
             exponent = args[1]
             if not isinstance(exponent, int):
-                message = "the exponent is not an integer constant"
-                instead = "write sqrt(x) for x ** 0.5, and exp(y * log(x)) for x ** y"
-                raise ctx.error("W127", message, node, instead)
+                raise no_power(ctx, args[0], node)
             return typing.power(values.operand(args[0]), exponent, span)
     return values.binary(_BINARY[name], args[0], args[1], span)
+
+
+def no_power(ctx: Context, base: Value, node: ast.expr | ast.stmt) -> LanguageError:
+    """A power whose exponent is no integer constant is refused, with what to write instead."""
+    instead = "write weft.sqrt(x) for x ** 0.5, and weft.exp(y * weft.log(x)) for x ** y"
+    match node:
+        case ast.BinOp(right=exponent) | ast.Call(args=[_, exponent]) if (
+            isinstance(base, int | float) and base > 0
+        ):
+            instead = f"write weft.exp({math.log(base)!r} * ({ctx.source.text(exponent)}))"
+    return ctx.error("W127", "the exponent is not an integer constant", node, instead)
 
 
 def _clipped(ctx: Context, node: ast.Call) -> Value | None:
