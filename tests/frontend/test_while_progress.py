@@ -55,6 +55,9 @@ BODIES = {
     "    y[n] = j - i\n    n += 1\n    i = j",
     "square root": "for i in range(8):\n    d, prime = 2, int(p[i] > 1)\n    while d * d <= p[i] and prime:\n"
     "        if p[i] % d == 0:\n            prime = 0\n        d += 1\n    y[i] = prime",
+    "changed bound": "row = x[0:4]\ni = 0\nwhile i < min(max(x[1], 0), 8):\n    row[1] = 2\n    y[i] += 1\n    i += 1",
+    "changed start": "def less(v):\n    v[1] = 1\n\ni = p[1] & 3\nless(p)\nwhile i < 8:\n    y[i] += 1\n    i += 1",
+    "else": "i = 0\nwhile 5 > i and x[i] > 0:\n    i += 2 if x[i] > 9 else 1\n    if x[i & 7] == z[0]:\n        break\nelse:\n    y[0] = i",
     "nested": "i = 0\nwhile i < 8:\n    w, c = p[i], 0\n    while w > 0:\n        c += 1\n        w &= w - 1\n    y[i] = c\n    s = 1\n"
     "    while s <= i:\n        y[i] += s\n        s *= 2\n    i += 1",
 }

@@ -96,9 +96,18 @@ def step_of(statement: ast.stmt) -> tuple[str, int] | None:
 
 
 def first_value(name: str, before: Sequence[ast.stmt]) -> ast.expr | None:
-    """What a name is assigned in front of a loop; None where that is not seen, or changed since."""
+    """What a name is assigned in front of a loop; None where that is not seen, or changed since.
+
+    Elements that are read may have changed, but not by assignments to their array under its name.
+    """
+    found = _assigned_last(name, before)
+    return None if found is None else found[0]
+
+
+def _assigned_last(name: str, before: Sequence[ast.stmt]) -> tuple[ast.expr, int] | None:
+    """What a name is assigned, and how many statements stand behind that."""
     changed: set[str] = set()
-    for s in reversed(before):
+    for count, s in enumerate(reversed(before)):
         match s:
             case ast.Assign(targets=[ast.Name(id=known)], value=value) if known == name:
                 found: ast.expr | None = value
@@ -114,11 +123,17 @@ def first_value(name: str, before: Sequence[ast.stmt]) -> ast.expr | None:
         now = {*stored([s])}
         if found is not None:
             read = {n.id for n in ast.walk(found) if isinstance(n, ast.Name)}
-            return None if read & (changed | now) else found
+            return None if read & (changed | now) else (found, count)
         if name in now:
             return None
         changed |= now
     return None
+
+
+def since(name: str, before: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
+    """The statements behind the one that gives a name its `first_value`."""
+    found = _assigned_last(name, before)
+    return [] if found is None or found[1] == 0 else before[-found[1] :]
 
 
 def ends_of_sets(name: str, function: ast.FunctionDef) -> tuple[int | None, int | None]:

@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dsl.frontend.syntax.certain import Within, subscripts_by
-from dsl.frontend.syntax.conjuncts import Gap, Root, conjuncts, endings, gaps, opposite
+from dsl.frontend.syntax.conjuncts import Gap, conjuncts, endings, gaps, opposite
 from dsl.frontend.syntax.geometric import Counter, counter_of
 from dsl.frontend.syntax.least_steps import least_steps
 from dsl.frontend.syntax.loop_parts import (
@@ -36,6 +36,7 @@ from dsl.frontend.syntax.loop_parts import (
     stored,
 )
 from dsl.frontend.syntax.path_steps import PathSteps
+from dsl.frontend.syntax.steady import assigned_names, calls, is_steady, may_write
 
 _MOST_GAPS = 4
 
@@ -179,8 +180,7 @@ class _Progress:
         inside = {*stored(self.loop.body)}
         if not self._moving(gap) or gap.others & inside:
             return False
-        names = {*gap.factors, *gap.others}
-        return _is_fixed(gap.node) or not (_calls(self.loop) or self._may_write(names))
+        return is_steady(gap.node, self.loop.body, self.function)
 
     def _first(self, gap: Gap) -> ast.expr:
         """The gap in front of the loop."""
@@ -206,7 +206,9 @@ class _Progress:
         inside = [*stored(self.loop.body)]
         bound = {n.id for n in ast.walk(counter.bound) if isinstance(n, ast.Name)}
         plain = (
-            inside.count(counter.name) == 1 and not bound & {*inside} and _is_fixed(counter.bound)
+            inside.count(counter.name) == 1
+            and not bound & {*inside}
+            and is_steady(counter.bound, self.loop.body, self.function)
         )
         if plain and not _continues(self.loop.body):
             yield Scaled(counter, placed(copy.deepcopy(first), self.loop.test))
@@ -223,7 +225,7 @@ class _Progress:
                 yield from self._within(name)
 
     def _within(self, name: str) -> Iterator[Elements]:
-        renamed = {*_assigned(self.loop)}
+        renamed = {*assigned_names(self.loop)}
         for within in subscripts_by(name, self._tests, self.loop.body):
             names = {n.id for n in ast.walk(within.base) if isinstance(n, ast.Name)}
             if not names & renamed:
@@ -238,61 +240,16 @@ class _Progress:
             before = set(deciding)
             deciding |= {*_deciding(self.loop.body, deciding & inside)}
         state = deciding & inside
-        if len(state) != 1 or _calls(self.loop):
+        if len(state) != 1 or calls(self.loop.body):
             return
         (name,) = state
         if all(_step(s) for p in self.loop.body for s in ast.walk(p) if _changes(s, name)):
             return  # a counter that stands still on some way is a mistake
-        if name not in _assigned(self.loop):
+        if name not in assigned_names(self.loop):
             return
-        if self._may_write(deciding):
+        if may_write(deciding, self.loop.body, self.function):
             return
         yield from self._within(name)
-
-    def _may_write(self, names: set[str]) -> bool:
-        """Whether the loop may write elements of arrays with these names, or of arrays that these are parts of."""
-        written = {n for s in self.loop.body for n in _written_arrays(s)}
-        if not written:
-            return False
-        apart = {a.arg for a in ast.walk(self.function.args) if isinstance(a, ast.arg)}
-        apart |= {n for n in written | names if _is_new(n, self.function)}
-        read = {b for n in ast.walk(self.loop) if (b := _base(n)) in names}
-        return bool(written & names) or not (written | read) <= apart
-
-
-def _written_arrays(s: ast.stmt) -> Iterator[str]:
-    for n in ast.walk(s):
-        if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store):
-            yield _base(n)
-
-
-def _base(node: ast.AST) -> str:
-    """The name that is subscripted; an empty one of all else."""
-    if not isinstance(node, ast.Subscript):
-        return ""
-    of: ast.expr = node
-    while isinstance(of, ast.Subscript):
-        of = of.value
-    return of.id if isinstance(of, ast.Name) else "?"
-
-
-def _is_new(name: str, function: ast.FunctionDef) -> bool:
-    """Whether a name is always that of an array of its own, and of no part of another one."""
-    stores = [*_assigned(function)].count(name)
-    made = 0
-    for s in ast.walk(function):
-        match s:
-            case ast.AnnAssign(target=ast.Name(id=found)) if found == name:
-                made += 1
-            case ast.Assign(
-                targets=[ast.Name(id=found)], value=ast.List() | ast.ListComp() | ast.BinOp()
-            ) if found == name:
-                made += 1
-            case ast.Assign(
-                targets=[ast.Name(id=found)], value=ast.Call(func=ast.Attribute(attr=of))
-            ) if found == name and of in ("zeros", "ones", "full", "empty", "zeros_like", "arange"):
-                made += 1
-    return made == stores > 0
 
 
 def _continues(statements: Sequence[ast.stmt]) -> bool:
@@ -311,37 +268,6 @@ def _deciding(statements: Sequence[ast.stmt], names: set[str]) -> Iterator[str]:
                 yield from _deciding([*s.body, *s.orelse], names)
             else:
                 yield from (n.id for n in ast.walk(s) if isinstance(n, ast.Name))
-
-
-_FIXED = ("len", "min", "max", "abs", "int", "bool")
-
-
-def _roots(node: ast.expr) -> Iterator[ast.expr]:
-    return (n.of for n in ast.walk(node) if isinstance(n, Root))
-
-
-def _calls(loop: ast.While) -> bool:
-    """Whether a function may be called that writes elements."""
-    return any(
-        isinstance(n, ast.Call) and getattr(n.func, "id", "") not in _FIXED for n in ast.walk(loop)
-    )
-
-
-def _is_fixed(node: ast.expr) -> bool:
-    """Whether an expression is of scalars and sizes, which no write to an array changes."""
-    for n in [n for top in (node, *_roots(node)) for n in ast.walk(top)]:
-        if isinstance(n, ast.Call) and getattr(n.func, "id", "") not in _FIXED:
-            return False
-        if isinstance(n, ast.Subscript) and getattr(n.value, "attr", "") != "shape":
-            return False
-    return True
-
-
-def _assigned(node: ast.AST) -> Iterator[str]:
-    """The names that are assigned, as such and not an element of."""
-    for n in ast.walk(node):
-        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store):
-            yield n.id
 
 
 def _changes(s: ast.AST, name: str) -> bool:

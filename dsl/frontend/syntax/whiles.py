@@ -37,11 +37,13 @@ from dsl.frontend.syntax.loop_parts import (
     Renamed,
     first_value,
     placed,
+    since,
     split,
     step_of,
     stored,
 )
 from dsl.frontend.syntax.progress import Trips, progressing
+from dsl.frontend.syntax.steady import is_steady
 
 _COUNTED: dict[type[ast.cmpop], tuple[int, int]] = {
     ast.Lt: (1, 0),
@@ -125,6 +127,8 @@ class Whiles:
         names = {n.id for n in ast.walk(counter.bound) if isinstance(n, ast.Name)}
         if first is None or name in inside or names & {*inside, name}:
             return None
+        if not self._are_steady(name, (first, counter.bound), loop, before):
+            return None
         again = copy.deepcopy(loop)
         otherwise = self._bounded(again, before)
         if otherwise is None and most is not None:
@@ -173,6 +177,8 @@ class Whiles:
         names = {n.id for n in ast.walk(bound) if isinstance(n, ast.Name)}
         if sign * amount <= 0 or first is None or name in inside or names & {*inside, name}:
             return None
+        if not self._are_steady(name, (first, bound), loop, before):
+            return None
 
         def at(node: Placed) -> Placed:
             return ast.copy_location(node, loop.test)
@@ -188,6 +194,19 @@ class Whiles:
         called = at(ast.Call(at(ast.Name("range", ast.Load())), args, []))
         target = at(ast.Name(var, ast.Store()))
         return [ast.copy_location(ast.For(target, called, body, []), loop)]
+
+    def _are_steady(
+        self,
+        name: str,
+        ends: tuple[ast.expr, ast.expr],
+        loop: ast.While,
+        before: list[ast.stmt],
+    ) -> bool:
+        """Whether a counter's first value is what it was assigned, and its bound the same in all iterations."""
+        first, bound = ends
+        return is_steady(first, since(name, before), self.written) and is_steady(
+            bound, loop.body, self.written
+        )
 
     def _is_read_outside(self, name: str, loop: ast.While) -> bool:
         inside = {id(n) for n in ast.walk(loop)}
