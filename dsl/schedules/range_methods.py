@@ -27,3 +27,8 @@ class RangeMethods(PragmaMethods):
     def peel(self, loop: str, n: int = 1, at: End = "start") -> Self:
         """See `dsl.schedules.range_steps.Peel`."""
         return self._add(steps.Peel, loop, n, at)
+
+    @step_method
+    def separate(self) -> Self:
+        """See `dsl.schedules.range_steps.Separate`."""
+        return self._add(steps.Separate)

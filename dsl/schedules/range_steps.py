@@ -1,4 +1,4 @@
-"""Steps that make loops over other ranges: one loop of two, two of one, and iterations apart from the rest."""
+"""Steps that make loops over other ranges: one loop of two, two of one, and iterations apart from the rest, with names of their own."""
 
 from __future__ import annotations
 
@@ -47,3 +47,13 @@ class Peel(Step):
     loop: str
     n: int = 1
     at: End = "start"
+
+
+@dataclass(frozen=True, slots=True)
+class Separate(Step):
+    """Give each nest that a statement stands in a statement of its own, with loops of its own (``S0_2``, `S0_2.i` behind
+    ``S0``, `S0.i`), so that later steps say of each what becomes of it. Loops of one iteration are left out.
+    """
+
+    kind = "separate"
+    other_names = ("clone", "split_statement")

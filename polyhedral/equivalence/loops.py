@@ -6,20 +6,24 @@ elements, dependent iterations in the order of the program, and locals that hold
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from dsl.expressions.affine import Affine, map_cond
 from dsl.expressions.expr import Access, Const, Expr, Index, Load, map_leaves
-from dsl.programs.program import Program, Stmt, Storage
+from dsl.programs.expanded import with_accesses
+from dsl.programs.program import Program, Stmt
 from polyhedral.equivalence.instances import check_instances
 from polyhedral.equivalence.order import check_order
 from polyhedral.equivalence.raised import RaisedArray, RaisedLoop, RaisedStore
 from polyhedral.equivalence.refutation import Refutation, source_note
 from polyhedral.equivalence.relations import Run
-from polyhedral.equivalence.storage import check_storage
+from polyhedral.equivalence.storage import check_apart, check_local
 from polyhedral.equivalence.values import differ
 from polyhedral.scop.scop import Scop, Statement, build_scop
+
+NO_MEMORIES: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,11 @@ class Origin:
 
 
 def check_loops(
-    before: Program, after: Program, origins: Mapping[str, Origin], free: frozenset[str]
+    before: Program,
+    after: Program,
+    origins: Mapping[str, Origin],
+    free: frozenset[str],
+    memories: Mapping[str, str] = NO_MEMORIES,
 ) -> Refutation | None:
     """Compare a program with one of its statements in other loops.
 
@@ -42,6 +50,7 @@ def check_loops(
         after: the other one; all its loops count up by 1.
         origins: of each statement of the other one.
         free: statements whose accumulations may be done in any order.
+        memories: locals of the other one that stand in the place of one of the program, beside it.
     """
     old, new = build_scop(before), build_scop(after)
     if before.arguments != after.arguments:
@@ -50,19 +59,40 @@ def check_loops(
     for s in new.statements:
         origin = origins[s.name]
         statement = old.statement(origin.stmt)
-        runs.append(Run(_store(s, origin), statement))
-        if not _same_values(statement, origin, s.stmt, runs[-1]):
+        own = with_accesses(s.stmt, lambda a: replace(a, array=memories.get(a.array, a.array)))
+        runs.append(Run(_store(s, own, origin), statement))
+        if not _same_values(statement, origin, own, runs[-1]):
             text = f"other loops: {s.name} is no iteration of {origin.stmt}"
             return Refutation("W339", text, statement.stmt.span, source_note(statement))
     return (
         check_instances(old, runs)
         or check_order(old, runs, free)
-        or check_storage(old, tuple(_locals(new)), runs)
+        or _check_memories(old, new, runs, memories)
     )
 
 
-def _store(s: Statement, origin: Origin) -> RaisedStore:
-    """The statement as what stands in its loops."""
+def _check_memories(
+    old: Scop, new: Scop, runs: Sequence[Run], memories: Mapping[str, str]
+) -> Refutation | None:
+    """Check each local of the other program; ``runs`` are of its statements, in order."""
+    using: dict[str, dict[str, list[Run]]] = {}
+    for local in new.program.locals:
+        own = [run for s, run in zip(new.statements, runs, strict=True) if s.touches(local.name)]
+        array = old.program.array(memories.get(local.name, local.name))
+        using.setdefault(array.name, {})[local.name] = own
+        raised = RaisedArray(local.name, local.dtype, local.shape, False, local.scope_depth)
+        found = check_local(old, array, raised, own)
+        if found is not None:
+            return found
+    for name, groups in using.items():
+        found = check_apart(old.program.array(name), [*groups.values()])
+        if found is not None:
+            return found
+    return None
+
+
+def _store(s: Statement, stmt: Stmt, origin: Origin) -> RaisedStore:
+    """The statement, in the names of the program, as what stands in its loops."""
     # Loops of one name in different places are different ones.
     names = {var: f"{var}@{n}" for var, n in zip(s.variables, s.loop_ids, strict=True)}
     loops = tuple(
@@ -81,7 +111,7 @@ def _store(s: Statement, origin: Origin) -> RaisedStore:
         loops,
         tuple(map_cond(cond, lambda e: e.rename(names)) for cond in s.conds),
         s.place,
-        s.stmt.target,
+        stmt.target,
         (),
     )
 
@@ -135,9 +165,3 @@ def _taken_apart(stmt: Stmt, values: Mapping[str, Affine]) -> _Parts:
 
     frame = own(stmt.target), map_leaves(stmt.value, leaf)
     return _Parts(frame, tuple(found))
-
-
-def _locals(new: Scop) -> Iterator[RaisedArray]:
-    for a in new.program.arrays:
-        if a.storage is Storage.LOCAL:
-            yield RaisedArray(a.name, a.dtype, a.shape, False, a.scope_depth)

@@ -8,7 +8,7 @@ from typing import get_args
 
 from dsl.programs.program import Program
 from dsl.schedules.port_steps import Mirror, Replicate
-from dsl.schedules.range_steps import Join, Unflatten
+from dsl.schedules.range_steps import Join, Separate, Unflatten
 from dsl.schedules.recurrence_steps import Carry, CriticalLast, Locate, Scan, Versions
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Buffer, Expand, PartialSums, Reuse, Step
@@ -29,6 +29,7 @@ from polyhedral.schedule import apply_step
 from polyhedral.scop.lookup import find_loop
 from polyhedral.scop.scheduled import ScheduledScop, build, is_as_written
 from polyhedral.transforms.loops.join import joined
+from polyhedral.transforms.loops.separate import own_locals, separated, without_single
 from polyhedral.transforms.loops.unflatten import cut
 from polyhedral.transforms.materialise import Materialised, materialised
 
@@ -46,6 +47,7 @@ Rewrites = (
     | Versions
     | Join
     | Unflatten
+    | Separate
 )
 REWRITING = get_args(Rewrites)
 
@@ -61,6 +63,7 @@ class Rewriting:
         origins: where only the loops are other ones: what each statement is.
         free: statements whose reductions may be done in any order, in both; and, because of the
             step, in the other one.
+        memories: locals of the other one that stand in the place of one of the program, and that one.
         depth: loops around what works on copies, or around the outermost that is searched.
     """
 
@@ -70,6 +73,7 @@ class Rewriting:
     origins: tuple[tuple[str, Origin], ...] = ()
     free: frozenset[str] = frozenset()
     depth: int = 0
+    memories: tuple[tuple[str, str], ...] = ()
 
 
 def rewritings(program: Program, schedule: Schedule) -> tuple[Rewriting, ...]:
@@ -119,6 +123,12 @@ def _rewriting(
             moved = joined(before, step) if isinstance(step, Join) else cut(before, step)
             origins = _origins(materialised(moved))
             yield Rewriting(step, program, new, origins, before.reassociated)
+        case Separate():
+            moved = without_single(before)
+            own = own_locals(before, moved)
+            origins = _origins(separated(moved, own))
+            memories = tuple((array.name, old) for old, array in own.new)
+            yield Rewriting(step, program, new, origins, before.reassociated, memories=memories)
 
 
 def _origins(made: Materialised) -> tuple[tuple[str, Origin], ...]:
@@ -160,8 +170,9 @@ def _checked(rewriting: Rewriting) -> Refutation | None:
             return check_scanning(before, after, stmt, rewriting.depth, factor, guarded)
         case PartialSums(stmt=stmt):
             return check_partial_sums(before, after, stmt, rewriting.free)
-        case Join() | Unflatten():
-            return check_loops(before, after, dict(rewriting.origins), rewriting.free)
+        case Join() | Unflatten() | Separate():
+            origins, memories = dict(rewriting.origins), dict(rewriting.memories)
+            return check_loops(before, after, origins, rewriting.free, memories)
         case Buffer() | Reuse() | Carry() | Mirror() | Versions() | Expand() if rewriting.origins:
             return check_loops(before, after, dict(rewriting.origins), rewriting.free)
         case Expand(array=array):

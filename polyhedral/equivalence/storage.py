@@ -8,6 +8,7 @@ over it. A stream hands on each element once, in the order in which they were wr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from itertools import groupby
 
@@ -34,15 +35,34 @@ def check_storage(
             continue
         array = scop.program.array(raised.name)
         own = [run for run in runs if array.name in _arrays(run)]
-        found = None
-        if (array.scope_depth or raised.depth) and not _one_scope_at_a_time(
-            array, raised.depth, own
-        ):
-            found = _lost(scop, array, raised, own)
-        if found is None and raised.is_stream:
-            found = check_stream(scop, raised, own)
+        found = check_local(scop, array, raised, own)
         if found is not None:
             return found
+    return None
+
+
+def check_local(scop: Scop, array: Array, raised: RaisedArray, own: list[Run]) -> Refutation | None:
+    """Check a memory of a local, which some runs use."""
+    found = None
+    if (array.scope_depth or raised.depth) and not _one_scope_at_a_time(array, raised.depth, own):
+        found = _lost(scop, array, raised, own)
+    if found is None and raised.is_stream:
+        found = check_stream(scop, raised, own)
+    return found
+
+
+def check_apart(array: Array, groups: Sequence[list[Run]]) -> Refutation | None:
+    """Check that no iteration that a local belongs to uses several of the memories that stand in its place.
+
+    Args:
+        array: the local.
+        groups: what uses each of the memories.
+    """
+    scopes = [_scopes(array, group) for group in groups if group]
+    for n, mine in enumerate(scopes):
+        if not all(mine.is_disjoint(other) for other in scopes[:n]):
+            text = f"'{array.name}' is several memories, and one iteration uses two of them"
+            return Refutation("W338", text, array.span)
     return None
 
 

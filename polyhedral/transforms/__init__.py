@@ -37,6 +37,7 @@ from polyhedral.transforms.loops import (  # noqa: F401
     peel,
     reorder,
     reverse,
+    separate,
     shift,
     skew,
     split,

@@ -12,17 +12,21 @@ from dsl.programs.program import Stmt, map_statements
 from polyhedral.legality.program import check_program
 from polyhedral.looptree.settled import Range, simplified
 from polyhedral.scop.scheduled import Dim, Piece, ScheduledScop, original
-from polyhedral.transforms.materialise import materialised, over_program
+from polyhedral.transforms.materialise import Materialised, materialised, over_program
 
 
-def renewed(state: ScheduledScop) -> ScheduledScop:
+def renewed(state: ScheduledScop, found: Materialised | None = None) -> ScheduledScop:
     """The state over a program whose loops are those of the schedule so far. Divisions in subscripts are left out where
     the ranges of these loops settle them.
+
+    Args:
+        state: the schedule so far.
+        found: that program, if it is another one than `materialised` makes.
 
     Raises:
         LanguageError: accesses are not known to be in bounds any more.
     """
-    found = materialised(state)
+    found = found or materialised(state)
 
     def own(stmt: Stmt) -> Stmt:
         return _settled(stmt, _ranges(found.pieces[stmt.name]))

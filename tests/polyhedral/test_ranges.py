@@ -11,7 +11,7 @@ from dsl.builder.program import ProgramBuilder
 from dsl.errors.errors import ScheduleError
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Index
-from dsl.programs.program import Program
+from dsl.programs.program import Loop, Program, Stmt
 from dsl.schedules.schedule import ScheduleBuilder
 from polyhedral.equivalence.refutation import Refutation
 from polyhedral.equivalence.rewritings import check_rewriting, rewritings
@@ -80,6 +80,21 @@ def ragged(A: f32[8, 8], B: f32[8, 8], x: f32[30]):
         x[t] = x[t] + x[t // 7]
 
 
+@weft.kernel
+def rows(u: f32[3, 20], y: f32[16]):
+    for t in range(7):
+        for i in range(1, 19):
+            near: f32 = u[t % 3, i - 1] + u[t % 3, i + 1]
+            u[(t + 1) % 3, i] = 0.25 * near
+    last: f32 = 0.0
+    for n in range(16):
+        d: f32[2]
+        for k in range(2):
+            d[k] = u[k, n] - (u[k, n - 1] if n > 0 else 0.0)
+        last = 0.5 * last + (d[0] - d[1])
+        y[n] = last
+
+
 def steps() -> ScheduleBuilder:
     return ScheduleBuilder()
 
@@ -98,6 +113,8 @@ CASES = [
     (flat, steps().unflatten("t", 24).peel("t_1", 20)),
     (ragged, steps().peel("S0.j", 2).peel("S0.i", 1, "end")),
     (ragged, steps().unflatten("t", 7).pipeline("t_1")),
+    (rows, steps().split("t", 3).peel("t_1", 1).peel("t_1", 1, "end").peel("n", 1).separate()),
+    (rows, steps().partition("d", 0, "complete").peel("n", 3).separate()),
 ]
 
 
@@ -128,6 +145,19 @@ def test_peeled_iterations_stand_in_front_or_behind() -> None:
     assert text.endswith("t: 0 .. 2\n  S3(t, 0)\nt.2: 2 .. 30\n  S3(t.2)")
     text = nest(ragged.program, steps().peel("S0.j", 2))
     assert text.startswith("i: 0 .. 8\n  j: 0 .. min(2, i + 1)\n    S0(i, j)\n  j.2: 2 .. i + 1\n")
+
+
+def test_nests_of_a_statement_become_statements_of_their_own() -> None:
+    state = apply(rows.program, CASES[8][1].build())
+    sums = [s.stmt for s in state.scop.statements if s.stmt.target.array == "u"]
+    # Three of a round, and the one that the factor leaves.
+    assert [str(s.target) for s in sums] == ["u[1, i]", "u[2, i]", "u[0, i]", "u[1, i]"]
+    depths = {a.name: a.scope_depth for a in state.scop.program.locals}
+    assert [depths.pop(n) for n in ("near", "near_2", "near_3", "near_4")] == [2, 2, 2, 1]
+    assert depths == {"last": 0, "d": 0, "d_2": 1, "chosen": 1, "chosen_2": 2}
+    assert is_as_written(state)
+    text = nest(ragged.program, steps().peel("t", 2).separate())
+    assert text.endswith("t: 0 .. 2\n  S3(t)\nt.2: 2 .. 30\n  S3_2(t.2)")
 
 
 def test_every_level_computes_the_same() -> None:
@@ -179,12 +209,32 @@ def shifted(program: Program) -> Program:
 
 
 def test_the_proof_tells_a_wrong_program() -> None:
-    for kernel, schedule in (CASES[0], CASES[4]):
+    for kernel, schedule in (CASES[0], CASES[4], CASES[8], CASES[9]):
         for one in rewritings(kernel.program, schedule.build()):
             assert check_rewriting(one) is None
             wrong = check_rewriting(replace(one, after=shifted(one.after)))
             assert isinstance(wrong, Refutation)
             assert wrong.code == "W339"
+
+
+def test_the_proof_tells_one_memory_from_two() -> None:
+    (one,) = rewritings(rows.program, CASES[8][1].build())
+    for wrong in ({"near_2": "d"}, {"d_2": "chosen"}):
+        memories = tuple({**dict(one.memories), **wrong}.items())
+        assert isinstance(check_rewriting(replace(one, memories=memories)), Refutation)
+    # What one iteration assigns in one memory and reads in another one.
+    first, *rest = one.after.body
+    assert isinstance(first, Loop)
+    inner, *others = first.body
+    assert isinstance(inner, Loop)
+    near, kept = inner.body
+    assert isinstance(near, Stmt)
+    moved = replace(near, target=replace(near.target, array="near_2"))
+    body = (replace(first, body=(replace(inner, body=(moved, kept)), *others)), *rest)
+    wrong_program = check_rewriting(replace(one, after=replace(one.after, body=body)))
+    assert isinstance(wrong_program, Refutation)
+    assert wrong_program.code == "W338"
+    assert "one iteration uses two of them" in wrong_program.message
 
 
 def test_an_outer_loop_that_runs_once_is_none() -> None:

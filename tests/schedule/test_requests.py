@@ -56,6 +56,7 @@ ACTS: list[tuple[str, Build, str]] = [
     ("split, beyond the end", lambda s: s.split("S0.i", 100), "T[i_1][j]"),
     ("join", lambda s: s.join("S0.i", "S0.j"), "j < 48"),
     ("peel", lambda s: s.peel("S0.j", 2, "end"), "= 4; "),
+    ("separate", lambda s: s.peel("S0.j", 2).separate(), "S0_2"),
     ("align", lambda s: s.align(["S1"], ["j"]), "for (int j = 0; j < 6; ++j) {\n  i_2"),
     ("tile", lambda s: s.tile(["S0.i", "S0.j"], [4, 3]), "T[4 * i_0 + i_1][3 * j_0 + j_1]"),
     ("skew", lambda s: s.skew("S0.i", "S0.j", 1), "T[i][j - i]"),
