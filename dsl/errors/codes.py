@@ -105,6 +105,7 @@ CODES: dict[str, str] = {
     "W239": "versions of what a loop does not update, or of which a read is of two versions",
     "W241": "a separate that comes behind what asks something of statements or loops by their names",
     "W242": "a separate where each loop stands in one place",
+    "W243": "a tree of a reduction that is not alone in loops of a constant number of iterations",
     "W250": "two loops that are no one loop: more stands in the outer one, or their iterations are no range",
     "W251": "a loop that was not flattened: nothing divides by the size",
     "W252": "a loop of which peeling would leave nothing",

@@ -40,6 +40,19 @@ class Scan(Step):
 
 
 @dataclass(frozen=True, slots=True)
+class Tree(Step):
+    """Combine the terms of a reduction ``t = t op e`` along ``loop``, and all loops inside it, as a balanced tree: terms first,
+    then pairs of them, then pairs of pairs. On floats it may round otherwise.
+    """
+
+    kind = "tree"
+    other_names = ("adder_tree", "tree_reduction", "balance")
+    stmt: str
+    loop: str
+    reassociated = Reassociate.reassociated
+
+
+@dataclass(frozen=True, slots=True)
 class Carry(Step):
     """Keep in shift registers what iterations of the loop ``at`` hand to later ones through ``array``, always the same
     number of iterations on: they read registers then, no memory.

@@ -18,7 +18,7 @@ from dsl.schedules import steps
 from dsl.schedules.loop_requests import PipelineStyle
 from dsl.schedules.port_steps import Mirror, Replicate
 from dsl.schedules.range_methods import RangeMethods
-from dsl.schedules.recurrence_steps import Carry, CriticalLast, Locate, Scan, Versions
+from dsl.schedules.recurrence_steps import Carry, CriticalLast, Locate, Scan, Tree, Versions
 from dsl.schedules.step_calls import (
     NoSuchStepError,
     UnfitError,
@@ -253,6 +253,11 @@ class ScheduleBuilder(RangeMethods):
     def locate(self, stmt: str, loop: str) -> ScheduleBuilder:
         """See `dsl.schedules.recurrence_steps.Locate`."""
         return self._add(Locate, stmt, loop)
+
+    @step_method
+    def tree(self, stmt: str, loop: str) -> ScheduleBuilder:
+        """See `dsl.schedules.recurrence_steps.Tree`."""
+        return self._add(Tree, stmt, loop)
 
     @step_method
     def scan(self, stmt: str, loop: str, factor: int, tail: Tail = "remainder") -> ScheduleBuilder:

@@ -9,7 +9,7 @@ from typing import get_args
 from dsl.programs.program import Program
 from dsl.schedules.port_steps import Mirror, Replicate
 from dsl.schedules.range_steps import Join, Separate, Unflatten
-from dsl.schedules.recurrence_steps import Carry, CriticalLast, Locate, Scan, Versions
+from dsl.schedules.recurrence_steps import Carry, CriticalLast, Locate, Scan, Tree, Versions
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Buffer, Expand, PartialSums, Reuse, Step
 from polyhedral.equivalence.buffering import check_buffers
@@ -24,6 +24,7 @@ from polyhedral.equivalence.replication import check_replication
 from polyhedral.equivalence.reuse import check_reuse
 from polyhedral.equivalence.scanning import check_scanning
 from polyhedral.equivalence.term_order import check_term_order
+from polyhedral.equivalence.trees import check_tree
 from polyhedral.isl.effort import OPERATIONS, TooMuchWork, limited
 from polyhedral.schedule import apply_step
 from polyhedral.scop.lookup import find_loop
@@ -38,6 +39,7 @@ Rewrites = (
     | Expand
     | Locate
     | Scan
+    | Tree
     | Replicate
     | Mirror
     | Buffer
@@ -111,7 +113,7 @@ def _rewriting(
             yield Rewriting(step, made.program, new)
         case Expand() | Replicate() | CriticalLast():
             yield Rewriting(step, program, new)
-        case Locate() | Scan():
+        case Locate() | Scan() | Tree():
             yield Rewriting(step, program, new, depth=_depth(before, step.loop, step) - 1)
         case Buffer() | Reuse() | Carry() | Mirror() | Versions():
             # The loops of the schedule so far become those of the program, then copies are made.
@@ -168,6 +170,8 @@ def _checked(rewriting: Rewriting) -> Refutation | None:
         case Scan(stmt=stmt, factor=factor, tail=tail):
             guarded = tail == "guard"
             return check_scanning(before, after, stmt, rewriting.depth, factor, guarded)
+        case Tree(stmt=stmt):
+            return check_tree(before, after, stmt, rewriting.depth)
         case PartialSums(stmt=stmt):
             return check_partial_sums(before, after, stmt, rewriting.free)
         case Join() | Unflatten() | Separate():

@@ -51,6 +51,7 @@ from polyhedral.transforms.recurrences import (  # noqa: F401
     partial_sums,
     reassociate,
     scan,
+    tree,
 )
 from polyhedral.transforms.tiles import (  # noqa: F401
     buffer,

@@ -33,6 +33,7 @@ REFUSED: list[tuple[Build, str, str]] = [
     (lambda s: s.expand("T", "S0.i"), "W228", "hands on 'T'"),
     (lambda s: s.expand("A", "S0.i"), "W228", "is an argument"),
     (lambda s: s.locate("S0", "S0.i"), "W233", "is another element along 'i'"),
+    (lambda s: s.tree("S0", "S0.j"), "W209", "S0 is not a reduction"),
     (lambda s: s.scan("S0", "S0.j", 2), "W234", "S0 cannot run in blocks: S0 assigns what"),
     (lambda s: s.replicate("a", "S0.j", 2), "W235", "'a' is a scalar"),
     (lambda s: s.replicate("T", "S0.j", 2), "W235", "nothing in 'S0.j' reads 'T' alone"),

@@ -65,6 +65,7 @@ ACTS: list[tuple[str, Build, str]] = [
     ("fuse", lambda s: s.fuse(["S0", "S1"], 2), "* a;\n      // S1"),
     ("distribute", lambda s: s.distribute(["S3"]), "i_4"),
     ("partial_sums", lambda s: s.partial_sums("S3", "S3.j", 2), "y_part"),
+    ("tree", lambda s: s.tree("S3", "S3.j"), "y_tree"),
     ("scan", lambda s: s.scan("S3", "S3.j", 2), "y_scan"),
     ("replicate", lambda s: s.replicate("A", "S0.j", 2), "A_copies[2][8][6]"),
     ("mirror", lambda s: s.mirror("T", "T[i, j]"), "T_mirror[i][j] = T[i][j]"),

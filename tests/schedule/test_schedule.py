@@ -29,7 +29,7 @@ def every_step() -> Schedule:
     s.allocation("i", "fmul", 2).stable("A").cache("A", 4, 16).cache("B")
     s.performance("i", 100).unbalanced("i")
     s.reuse("A", at="y").reshape("A", 1, "block", 4).reshape("B", 0, "complete")
-    s.locate("S1", "k").scan("S1", "i", 8).replicate("A", "i", 4).carry("A", "k")
+    s.locate("S1", "k").scan("S1", "i", 8).replicate("A", "i", 4).carry("A", "k").tree("S1", "k")
     s.mirror("A", "A[k, j]").mirror("A", "A[i, k]", "rows")
     s.critical_last("S1").versions("A", "k").versions("A", "k", 2)
     s.join("ii", "i").join("ii", "i", "t").unflatten("t", 8)
