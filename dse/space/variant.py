@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from dse.space.costs.at_once import Overlap
@@ -41,3 +42,14 @@ class Variant:
         for nest in self.nests:
             total *= nest.size
         return total
+
+
+def once(variants: Iterable[Variant]) -> Iterator[Variant]:
+    """Those without any choice once for the same steps."""
+    seen: set[tuple[Step, ...]] = set()
+    for variant in variants:
+        if not all(nest.orders[0].given for nest in variant.nests):
+            yield variant
+        elif variant.steps not in seen:
+            seen.add(variant.steps)
+            yield variant

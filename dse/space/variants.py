@@ -10,10 +10,11 @@ from dse.space.costs.at_once import overlaps_in
 from dse.space.loops.alignment import aligned, turned, waiting_turned
 from dse.space.loops.blocks import blocks_outermost, in_blocks
 from dse.space.loops.expansion import expanded
-from dse.space.loops.overlaps import overlapped
+from dse.space.loops.overlaps import leaves_regions, overlapped
 from dse.space.loops.processes import handed_on
 from dse.space.loops.rectangles import in_rectangles, short_chains
 from dse.space.loops.regrouped import critical_last, distributed, merged, reassociated
+from dse.space.loops.told_apart import first_apart, turns_written_out
 from dse.space.loops.wide_skews import widely_skewed
 from dse.space.memory.kept import kept, rows_kept
 from dse.space.memory.registers import in_registers
@@ -36,7 +37,8 @@ from dse.space.tables.columns import columns, single
 from dse.space.tables.mirrored import mirrored
 from dse.space.tables.replicas import TURNS, replicated
 from dse.space.tables.windows import windowed
-from dse.space.variant import Variant
+from dse.space.variant import Variant, once
+from dsl.schedules.recurrence_steps import Tree
 from dsl.schedules.steps import Step
 from polyhedral.schedule import apply_step
 from polyhedral.scop.scheduled import ScheduledScop
@@ -59,10 +61,11 @@ def variants(
     state, free = reassociated(state, floats=reassociate)
     free = (*start.steps, *last, *free)
     found = _variants(state, free, context, reassociate, start)
-    sought, longer = (state, free) if start.structured else located(state, free)
-    if longer != free:
-        more = _variants(sought, longer, context, reassociate, start)
-        found += [replace(v, name=f"{v.name}, choices searched") for v in more]
+    for how, move in _REWRITTEN if not start.structured else ():
+        moved, longer = move(state, free)
+        if longer != free:
+            more = _variants(moved, longer, context, reassociate, start)
+            found += [replace(v, name=f"{v.name}, {how}") for v in more]
     for factor in FACTORS if not start.structured else ():
         name = f"running sums in blocks of {factor}"
         blocks, longer = scanned(state, free, factor, reassociate)
@@ -79,7 +82,7 @@ def variants(
     for parts in PARTS if not start.structured else ():
         for structure in in_turn(state, free, parts):
             found += [_variant(*structure, context), *_outer(*structure, context)]
-    return tuple(_once(found))
+    return tuple(once(found))
 
 
 def _variants(
@@ -99,6 +102,7 @@ def _variants(
     triangles = replace(context, uneven=True)
     outer += [[_variant(*structure, triangles)] for structure in _rows(others or structures)]
     several = reassociate and not start.structured
+    chained: list[_Structure] = []
     rectangles = partial(in_rectangles, counts=context.counts)
     spread = [partial_sums(state, plain[0].nests, n) for n in WANTED if several]
     for sums in dict.fromkeys(sums for sums in spread if sums):
@@ -110,7 +114,8 @@ def _variants(
             plain.append(_variant(*structures[-1], context))
     if several:
         outer += _side_by_side(state, free, rectangles, context)
-        outer += [_chained(state, free, most, context) for most in volumes(state)[-1:]]
+        chained += _chained(state, free, context)
+        outer += [_in_registers(*one, context)[-1:] for one in chained]
         mirrored_sums = [_outer(*one, context) for one in apart(state, free, rectangles)]
         outer += [[replace(v, certain=True) for v in some] for some in mirrored_sums]
         outer += _gathered(state, free, {_shape(at) for _, at, _ in structures}, context)
@@ -124,7 +129,7 @@ def _variants(
         both = _moved(structures, "mirrored", mirrored)
         outer += [_outer(*one, context) for one in both]
         lanes = _moved([("as written", state, free)], "a sum for each lane", lane_sums)
-        outer += _carried([*structures, *others, *lanes], rectangles, context)
+        outer += _carried([*structures, *others, *lanes, *chained], rectangles, context)
     outer += _unrolled_inside([*others, *_moved(others, "turned", turned)], context)
     outer += [_pushed(*one, context) for one in _moved(structures[:1], "turned", waiting_turned)]
     outer += [[_filter(*structure, context)] for structure in _windows(structures, context, start)]
@@ -146,17 +151,6 @@ def _bound(
         state = apply_step(state, bind)
     if binds:
         yield _variant(f"{name}, sums in {FABRIC}", state, (*steps, *binds), context)
-
-
-def _once(variants: Iterable[Variant]) -> Iterator[Variant]:
-    """Those without any choice once for the same steps."""
-    seen: set[tuple[Step, ...]] = set()
-    for variant in variants:
-        if not all(nest.orders[0].given for nest in variant.nests):
-            yield variant
-        elif variant.steps not in seen:
-            seen.add(variant.steps)
-            yield variant
 
 
 def _structures(state: ScheduledScop, free: tuple[Step, ...]) -> list[_Structure]:
@@ -276,15 +270,24 @@ def _carried(
     free = {f"{name}, carried" for name, state, _ in diagonals if waits_for_nothing(state)}
     found = []
     for name, state, steps in _moved((*structures, *diagonals), "carried", carried_on):
-        state, steps = rectangles(state, steps)
-        made = state.partitions
-        own = replace(context, placed=frozenset(p.array for p in made), free=name in free)
-        variants = [_variant(name, state, steps, own), *_outer(name, state, steps, own)]
-        variants = [_with_short_chains(replace(v, made=made)) for v in variants]
+        # What registers begin with is brought in by the first iterations: the others choose nothing then.
+        state, steps = rectangles(*first_apart(state, steps))
+        own = replace(context, free=name in free)
+        variants = [*map(_with_short_chains, _in_registers(name, state, steps, own))]
         if name in certain:
             variants += [replace(v, nests=single(v.nests), certain=True) for v in variants[1:]]
         found.append(variants)
     return found
+
+
+def _in_registers(
+    name: str, state: ScheduledScop, steps: tuple[Step, ...], context: Context
+) -> list[Variant]:
+    """A structure whose steps bring registers with them, and the same with loops around short loops pipelined."""
+    made = state.partitions
+    own = replace(context, placed=context.placed | {p.array for p in made})
+    found = [_variant(name, state, steps, own), *_outer(name, state, steps, own)]
+    return [replace(v, made=made) for v in found]
 
 
 def _filter(name: str, state: ScheduledScop, steps: tuple[Step, ...], context: Context) -> Variant:
@@ -298,6 +301,10 @@ def _filter(name: str, state: ScheduledScop, steps: tuple[Step, ...], context: C
 _Structure = tuple[str, ScheduledScop, tuple[Step, ...]]
 _Move = Callable[[ScheduledScop, tuple[Step, ...]], tuple[ScheduledScop, tuple[Step, ...]]]
 _Shape = tuple[tuple[str, ...], ...]
+_REWRITTEN: tuple[tuple[str, _Move], ...] = (
+    ("choices searched", located),
+    ("turns written out", turns_written_out),
+)
 
 
 def _shape(state: ScheduledScop) -> _Shape:
@@ -309,28 +316,24 @@ def _outer(
     name: str, state: ScheduledScop, steps: tuple[Step, ...], context: Context
 ) -> list[Variant]:
     """The structure with loops around short loops pipelined: the shortest ones, and all of them."""
-    found = volumes(state)
+    # Terms of trees are statements of their own: twice as many for the operators of a chain.
+    trees = any(isinstance(step, Tree) for step in steps)
+    found = volumes(state, 2 * MOST if trees else MOST)
     made = (
         _variant(f"{name}, up to {most} statements unrolled", state, steps, context, most)
         for most in sorted({found[0], found[-1]} if found else ())
     )
-    return [variant for variant in made if _leaves_regions(variant, state)]
-
-
-def _leaves_regions(variant: Variant, state: ScheduledScop) -> bool:
-    """Whether no loop whose iterations overlap is to be pipelined or unrolled."""
-    regions = {f"{p.name}.{d.name}" for p in state.pieces for d in p.dims if d.region is not None}
-    orders = (order for nest in variant.nests for order in nest.orders)
-    return not any(loop.ref in regions for order in orders for loop in order.loops)
+    return [variant for variant in made if leaves_regions(variant.nests, state)]
 
 
 def _chained(
-    state: ScheduledScop, steps: tuple[Step, ...], most: int, context: Context
-) -> list[Variant]:
-    """The program as written with loops around short loops pipelined, the sums in these in parts."""
-    at, parts = in_parts(state, context, most)
-    found = _outer("sums in parts", at, (*steps, *parts), context) if parts else []
-    return found[-1:]
+    state: ScheduledScop, steps: tuple[Step, ...], context: Context
+) -> Iterator[_Structure]:
+    """The program as written with the sums that are inside of pipelines as trees, or in parts."""
+    for most in volumes(state)[-1:]:
+        at, parts = in_parts(state, context, most)
+        if parts:
+            yield "sums in parts", at, (*steps, *parts)
 
 
 def _side_by_side(

@@ -10,6 +10,7 @@ from dse.space.costs.cost import cost
 from dse.space.space import Space, space_of
 from dse.strategies.solve import solve
 from dsl.kernels.kernel import Kernel
+from dsl.schedules.range_steps import Peel
 from dsl.schedules.recurrence_steps import Carry
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import PartialSums, Reuse
@@ -137,6 +138,26 @@ def test_sweeps_whose_rows_take_turns_wait_for_nothing() -> None:
         min(cycles(turns, design) for design in found) < 62 * 4
     )  # wavefronts, at the interval of the units
     assert cycles(turns) > 8 * 46
+
+
+def test_rows_that_take_turns_are_written_out() -> None:
+    space = space_of(turns.program, TOOL)
+    rounds = [n for n, v in enumerate(space.variants) if "turns written out" in v.name]
+    found = [space.schedule(s.point) for n in rounds[:2] for s in solve(space, n, 64)[:1]]
+    written = [design for design in found if design is not None]
+    assert min(cycles(turns, design) for design in written) < 8 * 15
+    assert all(r.ok for r in verify_many([compile_design(turns.program, d) for d in written]))
+
+
+def test_the_first_iteration_brings_in_what_registers_begin_with() -> None:
+    space = space_of(states.program, TOOL)
+    peeled = [
+        n for n in carried(space) if any(isinstance(s, Peel) for s in space.variants[n].steps)
+    ]
+    (point, *_) = solve(space, peeled[0], 64)
+    design = space.schedule(point.point)
+    assert design is not None
+    assert "if (t" not in weft.compile(states, design).hls_cpp  # no iteration chooses
 
 
 def test_copies_of_all_loops_of_a_maximum_are_one_chain() -> None:

@@ -7,9 +7,10 @@ them, so that what is copied further out is copied beside the tiles inside.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from dse.space.nests.groups import groups, own_level
+from dse.space.nests.nest import Nest
 from dsl.errors.errors import ScheduleError
 from dsl.schedules.steps import Dataflow
 from polyhedral.codegen.generate import loop_tree
@@ -89,3 +90,10 @@ def _shared(state: ScheduledScop) -> Iterator[tuple[str, LoopId]]:
     for uid, (_, ref) in sorted(found.items(), key=lambda pair: -pair[1][0]):
         if len(nests[uid]) > 1 and uid not in searched:
             yield ref, uid
+
+
+def leaves_regions(nests: Sequence[Nest], state: ScheduledScop) -> bool:
+    """Whether no loop whose iterations overlap is to be pipelined or unrolled in some nests of a program."""
+    regions = {f"{p.name}.{d.name}" for p in state.pieces for d in p.dims if d.region is not None}
+    orders = (order for nest in nests for order in nest.orders)
+    return not any(loop.ref in regions for order in orders for loop in order.loops)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dse.space.nests.look_ups import FAR, is_anywhere, registers
-from dse.space.nests.nest import Order, Use, Vector
+from dse.space.nests.nest import ANY, Order, Use, Vector
 from dsl.expressions.affine import Affine, Atom
 from polyhedral.banks.wanted import apart, common, widest
 
@@ -33,7 +33,7 @@ def demand(order: Order, vector: Vector) -> Demand:
         return {}
     copies, gone = _copies(order, vector)
     return {
-        (array, d): factor
+        (array, d): mine.possible(d, factor)
         for array, mine in _arrays_of(order).items()
         for d, factor in enumerate(_wanted_by(mine, *mine.asked(copies, gone)))
         if factor > 1
@@ -132,6 +132,11 @@ class _Mine:
         """The copies of loops that the array moves with, and which of these have nothing left."""
         own = tuple(sorted((v, u) for v, u in copies.items() if v in self.moving))
         return own, gone & self.moving
+
+    def possible(self, dim: int, factor: int) -> int:
+        """The factor; of an array whose elements are apart anyway, no more than these."""
+        (use, *_) = self.uses
+        return min(factor, use.shape[dim]) if use.ports[2] >= ANY else factor
 
 
 @lru_cache(maxsize=4096)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from math import inf
 
 from dse.space.nests.look_ups import anywhere
-from dse.space.nests.nest import Carry, Fabric, Inside, Operation, Use
+from dse.space.nests.nest import ANY, Carry, Fabric, Inside, Operation, Use
 from dsl.expressions.affine import Affine
 from dsl.programs.program import Storage
 from polyhedral.dependences.carried import Carried
@@ -20,8 +20,6 @@ from qor_gnn.design.from_tree import statement_of
 from qor_gnn.design.region import Access, Statement
 from qor_gnn.tools.operators import Operator
 from qor_gnn.tools.personality import Personality
-
-_ANY = 1 << 20  # accesses in a cycle
 
 
 def lowered(state: ScheduledScop, piece: Piece, short: bool = False) -> Statement:
@@ -84,7 +82,7 @@ def use_of(
     """
     array = state.scop.program.array(access.memory)
     ports = tool.memories.ports(None, array.storage is Storage.ARGUMENT)
-    each = (_ANY, _ANY, _ANY) if placed else (ports.read, ports.write, ports.both)
+    each = (ANY, ANY, ANY) if placed else (ports.read, ports.write, ports.both)
     moved = {v for index in access.indices for v in index.variables()}
     updating = (updated or frozenset()) - moved
     return Use(access.memory, access.indices, updated is not None, array.shape, each, updating)

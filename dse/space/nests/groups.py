@@ -59,9 +59,9 @@ def own_level(state: ScheduledScop, group: Group) -> int:
     return max((shared_levels(group.pieces[0], p) for p in others), default=0)
 
 
-def volumes(state: ScheduledScop) -> list[int]:
-    """How many statements the iterations of imperfect nests run, up to `MOST`, ascending."""
-    return sorted({v for g in _imperfect(state.pieces, 0) if (v := g.volume) <= MOST})
+def volumes(state: ScheduledScop, most: int = MOST) -> list[int]:
+    """How many statements the iterations of imperfect nests run, up to ``most``, ascending."""
+    return sorted({v for g in _imperfect(state.pieces, 0) if (v := g.volume) <= most})
 
 
 def iterations(piece: Piece, level: int) -> int:

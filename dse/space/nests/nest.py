@@ -135,6 +135,10 @@ class NestLoop:
         return tuple(u for u in found if self.extent % u == 0 or not self.divides)
 
 
+ANY = 1 << 20
+"""Accesses in a cycle of arrays whose elements are apart, whatever is unrolled."""
+
+
 @dataclass(frozen=True, slots=True)
 class Use:
     """An access: subscripts over the loops of the nest and those around it.

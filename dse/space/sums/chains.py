@@ -1,7 +1,8 @@
 """Sums that are unrolled inside a pipeline, in parts: shorter chains.
 
 A pipelined loop with a sum inside it, unrolled, does not wait for the sum; its iterations are as deep as the
-chain of the additions, where the tool makes no tree of them. Each of p accumulators adds a p-th of the
+chain of the additions, where the tool makes no tree of them. A sum alone in its loops is written as a tree: as many additions,
+of which the logarithm of the terms are one behind the other. Of others each of p accumulators adds a p-th of the
 terms, and their sum is the result: a chain of n / p + p additions in the place of n.
 """
 
@@ -12,12 +13,14 @@ from math import ceil, prod
 
 from dse.space.nests.nest import NestLoop, Order
 from dse.space.nests.orders import Context, present
+from dsl.schedules.recurrence_steps import Tree
 from dsl.schedules.steps import PartialSums, Split, Step
 from polyhedral.schedule import tried
 from polyhedral.scop.ranges import constant_interval
 from polyhedral.scop.scheduled import ScheduledScop
 
-_LEAST = 8  # terms of a sum that is worth it
+_LEAST = 8  # terms of a sum that is worth parts
+_FORK = 4  # terms of which a tree is less deep than a chain by more than the operator that ends it
 _LONGER = 1.25  # times the shortest chain
 
 
@@ -31,15 +34,20 @@ def in_parts(
         context: what nests are judged with.
         most: statements that an iteration of a pipelined loop may run; see `dse.space.nests.orders.nests`.
     """
+    trees: list[Tree] = []
     steps: list[PartialSums] = []
     done: set[str] = set()
     for step in parts_of(state, context, most):
         moved = None if step.stmt in done else tried(state, step)
         if moved is not None:
             state = moved
-            steps.append(step)
             done.add(step.stmt)
-    return cut(state, steps)
+            if isinstance(step, Tree):
+                trees.append(step)
+            else:
+                steps.append(step)
+    at, longer = cut(state, steps)
+    return at, (*trees, *longer)
 
 
 def cut(
@@ -69,10 +77,10 @@ def _extent(state: ScheduledScop, part: PartialSums) -> int | None:
     return None if found is None else found.extent
 
 
-def parts_of(state: ScheduledScop, context: Context, most: int) -> list[PartialSums]:
-    """The steps that may put the sums in parts, for each statement the best first; arguments as for `in_parts`."""
+def parts_of(state: ScheduledScop, context: Context, most: int) -> list[Tree | PartialSums]:
+    """The steps that may make trees of the sums, or put them in parts, for each statement the best first; arguments as for `in_parts`."""
     around = {piece.name: piece.names for piece in state.pieces}
-    found: list[PartialSums] = []
+    found: list[Tree | PartialSums] = []
     for group, order in present(state, context, most):
         found += _steps(group.names, order, around)
     return found
@@ -80,7 +88,7 @@ def parts_of(state: ScheduledScop, context: Context, most: int) -> list[PartialS
 
 def _steps(
     names: Sequence[str], order: Order, around: Mapping[str, Sequence[str]]
-) -> Iterator[PartialSums]:
+) -> Iterator[Tree | PartialSums]:
     """For each statement with a sum that is unrolled, the outermost of its loops first; then for those that
     wait for themselves from one iteration of the pipeline to the next.
     """
@@ -88,6 +96,8 @@ def _steps(
     for name in names:
         own = [chains[loop] for loop in around.get(name, ()) if loop in chains]
         terms = prod(loop.extent or 1 for loop in own)
+        if terms >= _FORK:
+            yield from (Tree(name, f"{name}.{loop.name}") for loop in own)
         for loop in own:
             extent = loop.extent or 1
             count = shortest(extent, terms // extent)

@@ -62,6 +62,8 @@ def in_parts(state: ScheduledScop, found: Gathered, context: Context, most: int)
     parts: list[PartialSums] = []
     done: dict[str, frozenset[str]] = {}
     for step in parts_of(found.state, context, most):
+        if not isinstance(step, PartialSums):
+            continue  # its terms would be nests that produce other elements
         moved = None if step.stmt in done else tried(state, step)
         if moved is not None:
             done[step.stmt] = _moving(state.of_statement(step.stmt)[0])
