@@ -9,8 +9,8 @@ from dse.space.costs.cost import cost, uneven
 from dse.space.loops.whole_ranges import in_whole_ranges
 from dse.space.memory.partitions import solved
 from dse.space.nests.contents import all_logic
+from dse.space.nests.context import Context
 from dse.space.nests.nest import Nest, Order, Vector
-from dse.space.nests.orders import Context
 from dse.space.start import START, Start
 from dse.space.variant import Variant
 from dse.space.variants import variants
@@ -82,7 +82,11 @@ class Space:
         for nest, choice in zip(variant.nests, point.choices, strict=True):
             order = nest.orders[choice.order]
             steps += order.steps
-            steps += nest_steps(nest, order, choice.vector, choice.ii)
+            own = list(nest_steps(nest, order, choice.vector, choice.ii))
+            if order.given:
+                again = {step.loop for step in own if isinstance(step, Pipeline)}
+                steps = [s for s in steps if not (isinstance(s, Pipeline) and s.loop in again)]
+            steps += own
             parts.append((order, choice.vector))
             asked.append(choice.ii)
         banks = solved(variant.program, parts, asked, self.start.beside(variant.made))
@@ -147,6 +151,7 @@ def nest_steps(nest: Nest, order: Order, vector: Vector, ii: int = 1) -> Iterato
     jammed: list[str] = []  # of them
     repeated: str | None = None
     if order.given:
+        yield from [Pipeline(order.pipeline, ii)] if order.pipeline and ii > 1 else ()
         return
     tail = cost(nest, order, vector).tail
     for loop, u in zip(order.loops, vector, strict=True):

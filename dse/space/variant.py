@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from dse.space.costs.at_once import Overlap
 from dse.space.nests.nest import Nest
 from dsl.programs.program import Program
-from dsl.schedules.steps import Partition, Step
+from dsl.schedules.steps import Partition, Pipeline, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +42,18 @@ class Variant:
         for nest in self.nests:
             total *= nest.size
         return total
+
+
+def any_interval(variant: Variant, but: Sequence[Step] = ()) -> Variant:
+    """The structure with the intervals of the pipelines that its steps make open to choice, those of some steps kept."""
+    loops = [s.loop for s in variant.steps if isinstance(s, Pipeline) and s not in but]
+
+    def opened(nest: Nest) -> Nest:
+        own = next((loop for loop in loops if loop.partition(".")[0] in nest.statements), "")
+        orders = (replace(o, pipeline=own) if o.given else o for o in nest.orders)
+        return replace(nest, orders=tuple(orders))
+
+    return replace(variant, nests=tuple(map(opened, variant.nests)))
 
 
 def once(variants: Iterable[Variant]) -> Iterator[Variant]:

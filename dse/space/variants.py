@@ -18,8 +18,9 @@ from dse.space.loops.told_apart import first_apart, turns_written_out
 from dse.space.loops.wide_skews import widely_skewed
 from dse.space.memory.kept import kept, rows_kept
 from dse.space.memory.registers import in_registers
+from dse.space.nests.context import Context
 from dse.space.nests.groups import MOST, groups, volumes
-from dse.space.nests.orders import Context, nests
+from dse.space.nests.orders import nests
 from dse.space.start import START, Start
 from dse.space.sums.accumulated import accumulated, beside, together
 from dse.space.sums.chains import in_parts
@@ -37,7 +38,7 @@ from dse.space.tables.columns import columns, single
 from dse.space.tables.mirrored import mirrored
 from dse.space.tables.replicas import TURNS, replicated
 from dse.space.tables.windows import windowed
-from dse.space.variant import Variant, once
+from dse.space.variant import Variant, any_interval, once
 from dsl.schedules.recurrence_steps import Tree
 from dsl.schedules.steps import Step
 from polyhedral.schedule import apply_step
@@ -78,10 +79,10 @@ def variants(
         copies, longer = replicated(state, free, turns)
         if longer != free:
             structure = f"distributed, copies for the reads of {turns} iterations", copies, longer
-            found += [_variant(*structure, context), *_outer(*structure, context)]
+            found += _both(*structure, context)
     for parts in PARTS if not start.structured else ():
         for structure in in_turn(state, free, parts):
-            found += [_variant(*structure, context), *_outer(*structure, context)]
+            found += _both(*structure, context)
     return tuple(once(found))
 
 
@@ -121,7 +122,7 @@ def _variants(
         outer += _gathered(state, free, {_shape(at) for _, at, _ in structures}, context)
     outer += [[_variant(*structure, context)] for structure in others]
     boxes = _moved((*structures, *twins, *others), "in rectangles", rectangles)
-    outer += [[_with_short_chains(_variant(*structure, context))] for structure in boxes]
+    outer += [[*map(_with_short_chains, _both(*structure, context))] for structure in boxes]
     wide = _moved(_moved(structures, "far behind", widely_skewed), "in rectangles", rectangles)
     outer += [[_with_short_chains(_variant(*structure, context))] for structure in wide]
     outer += [_registers(*one, context) for one in boxes or structures]
@@ -132,7 +133,9 @@ def _variants(
         outer += _carried([*structures, *others, *lanes, *chained], rectangles, context)
     outer += _unrolled_inside([*others, *_moved(others, "turned", turned)], context)
     outer += [_pushed(*one, context) for one in _moved(structures[:1], "turned", waiting_turned)]
-    outer += [[_filter(*structure, context)] for structure in _windows(structures, context, start)]
+    outer += [
+        [_filter(*structure, context, start)] for structure in _windows(structures, context, start)
+    ]
     bound = [v for one in (*structures, *twins) for v in _bound(*one, context)]
     if start.overlapping:
         bound += [_with_short_chains(v) for one in boxes for v in _bound(*one, context)]
@@ -286,16 +289,17 @@ def _in_registers(
     """A structure whose steps bring registers with them, and the same with loops around short loops pipelined."""
     made = state.partitions
     own = replace(context, placed=context.placed | {p.array for p in made})
-    found = [_variant(name, state, steps, own), *_outer(name, state, steps, own)]
-    return [replace(v, made=made) for v in found]
+    return [replace(v, made=made) for v in _both(name, state, steps, own)]
 
 
-def _filter(name: str, state: ScheduledScop, steps: tuple[Step, ...], context: Context) -> Variant:
-    """A structure whose steps bring the banks of line buffers and windows with them."""
+def _filter(
+    name: str, state: ScheduledScop, steps: tuple[Step, ...], context: Context, start: Start
+) -> Variant:
+    """A structure whose steps bring the banks of line buffers and windows with them, and pipelines of any interval."""
     made = state.partitions
     placed = replace(context, placed=frozenset(p.array for p in made))
-    beside = state.dataflow is not None
-    return replace(_variant(name, state, steps, placed), made=made, beside=beside)
+    found = any_interval(_variant(name, state, steps, placed), start.steps)
+    return replace(found, made=made, beside=state.dataflow is not None)
 
 
 _Structure = tuple[str, ScheduledScop, tuple[Step, ...]]
@@ -324,6 +328,11 @@ def _outer(
         for most in sorted({found[0], found[-1]} if found else ())
     )
     return [variant for variant in made if leaves_regions(variant.nests, state)]
+
+
+def _both(*structure: *tuple[str, ScheduledScop, tuple[Step, ...], Context]) -> list[Variant]:
+    """The structure, and with loops around short loops pipelined."""
+    return [_variant(*structure), *_outer(*structure)]
 
 
 def _chained(

@@ -13,7 +13,15 @@ each sum waits for the choice before it::
       for k_1 = 0 to 8:  # unrolled
         C[i, j] += A[i, 8*k_0 + k_1] * A[j, 8*k_0 + k_1]
 
-Only sums that may be done in any order are moved so: of others there is no tree.
+Only sums that may be done in any order are moved so: of others there is no tree. What stands beside them under the
+same conditions is in one branch with them then: a local that is cleared in front of its terms hands nothing on to the
+next iteration, where of two branches the second one might add to what is left of an earlier one::
+
+    if i >= j:                        if i >= j:
+      s = 0.0                           s = 0.0
+    if i >= j:                  →       for k = 0 to 8:
+      for k = 0 to 8:                     s += A[i, k]
+        s += A[i, k]
 """
 
 from __future__ import annotations
@@ -31,7 +39,18 @@ def guards_outside(nodes: tuple[TreeNode, ...], free: Set[str]) -> tuple[TreeNod
         nodes: of a nest.
         free: names of the statements whose sums may be done in any order.
     """
-    return tuple(_outside(node, free) for node in nodes)
+    found: list[TreeNode] = []
+    for node in (_outside(node, free) for node in nodes):
+        before = found[-1] if found else None
+        if isinstance(node, TreeGuard) and isinstance(before, TreeGuard) and _alike(before, node):
+            found[-1] = replace(before, body=(*before.body, *node.body))
+        else:
+            found.append(node)
+    return tuple(found)
+
+
+def _alike(one: TreeGuard, other: TreeGuard) -> bool:
+    return set(one.constraints) == set(other.constraints)
 
 
 def _outside(node: TreeNode, free: Set[str]) -> TreeNode:
@@ -42,8 +61,6 @@ def _outside(node: TreeNode, free: Set[str]) -> TreeNode:
         return node
     (inside,) = node.body
     if not isinstance(inside, TreeGuard):
-        return node
-    if any(stmt.name not in free for stmt in statements_in(inside)):
         return node
     still = tuple(c for c in inside.constraints if node.iv not in c.expr.variables())
     if not still:

@@ -8,7 +8,7 @@ import weft
 from backends.devices import device
 from dse.evaluators.base import Request, Status
 from dse.evaluators.model import ModelEvaluator
-from dse.space.nests.orders import Context
+from dse.space.nests.context import Context
 from dse.space.space import Space, space_of
 from dse.space.sums.chains import in_parts
 from dse.space.variant import Variant

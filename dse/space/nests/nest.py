@@ -233,7 +233,8 @@ class Order:
     flattened into those around. Without ``guards`` the last copies of a block are a nest of their own: a
     local that is private to an iteration would be handed on by a copy that does not run. ``inside`` is the
     most copies of a statement that an iteration of the band has anyway (found once: ranking asks often).
-    A ``given`` order is all that there is: the loops are as a schedule says (`dse.space.start`). One of
+    A ``given`` order is all that there is: the loops are as a schedule says (`dse.space.start`), but for the interval of its
+    ``pipeline``, if a structure made that and not a user. One of
     ``words`` copies those of a packed argument, and asks for no banks (`dse.space.memory.partitions.widened`). ``cases`` are the nests that conditions make of it
     without copies, where it is not one (`dse.space.nests.cases`).
     """
@@ -247,6 +248,7 @@ class Order:
     guards: bool = True
     inside: int = 1
     given: bool = False
+    pipeline: str = ""
     words: bool = False
     fabric: tuple[Fabric, ...] = ()
     cases: tuple[Case, ...] = ()

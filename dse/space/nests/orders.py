@@ -17,6 +17,7 @@ from dse.space.nests.contents import (
     operations_of,
     uses_of,
 )
+from dse.space.nests.context import Context
 from dse.space.nests.groups import Group, groups, iterations, own_level
 from dse.space.nests.nest import Carry, Nest, NestLoop, Operation, Order, Use
 from dse.space.nests.skews import skews_of
@@ -27,27 +28,9 @@ from polyhedral.dependences.carried import Carried, carried
 from polyhedral.schedule import tried
 from polyhedral.scop.ranges import Interval, common_interval
 from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
-from qor_gnn.tools.personality import Personality
 
 _AROUND = 5  # about the states of an iteration besides its operators: loads and a store
 _IN_TURN = 16  # copies of a loop that update, one after the other, what values tell
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """What the orders of nests are judged with: the tool, how often each statement runs, `dse.space.space.Space.logic`,
-    arrays of which copies get one element after the other, whether innermost loops of a triangle may be unrolled under
-    guards, as those that only copy always may, arrays whose banks are made for the one way that they are accessed, and
-    whether no cycle of dependences is in the program, whatever its loops hand on (`dse.space.tables.carried`).
-    """
-
-    tool: Personality
-    counts: Mapping[str, int | None]
-    logic: float = 0.0
-    outside: frozenset[str] = frozenset()
-    uneven: bool = False
-    placed: frozenset[str] = frozenset()
-    free: bool = False
 
 
 def nests(state: ScheduledScop, context: Context, most: int = 0) -> tuple[Nest, ...]:
@@ -71,11 +54,9 @@ def nests(state: ScheduledScop, context: Context, most: int = 0) -> tuple[Nest, 
             now = _order(state, group.names, (level, group.end), (), context)
             orders: tuple[Order, ...] = (_given(now, group),)
         else:
-            legal = _orders(state, group, level, context)
-            first = next(legal)
-            # Copies go along the rows: no burst is in another order.
-            along = only_copies(group.pieces) and _reaches(first, context)
-            orders = (first,) if along else (first, *legal)
+            key = _content(state, group, level, context)
+            orders = context.known.get(key) or _legal(state, group, level, context)
+            context.known[key] = orders
         if not orders[0].given and _reaches(orders[0], context):
             words = any(dim.lane for piece in group.pieces for dim in piece.dims)
             orders = tuple(
@@ -86,6 +67,23 @@ def nests(state: ScheduledScop, context: Context, most: int = 0) -> tuple[Nest, 
         names = tuple(p.name for p in group.pieces)
         found.append(Nest(leader.name, names, runs, around, orders))
     return tuple(found)
+
+
+def _content(state: ScheduledScop, group: Group, level: int, context: Context) -> object:
+    """Equal for nests of which all that orders are judged by is the same."""
+    pieces = tuple(p for name in group.names for p in state.of_statement(name))
+    asked = state.reassociated.intersection(group.names), state.operators, state.partitions
+    judged = context.logic, context.outside, context.uneven, context.placed, context.free
+    return pieces, group.end, level, asked, judged
+
+
+def _legal(state: ScheduledScop, group: Group, level: int, context: Context) -> tuple[Order, ...]:
+    """The orders of a nest of which no schedule says anything, the present one first."""
+    legal = _orders(state, group, level, context)
+    first = next(legal)
+    # Copies go along the rows: no burst is in another order.
+    along = only_copies(group.pieces) and _reaches(first, context)
+    return (first,) if along else (first, *legal)
 
 
 def _reaches(order: Order, context: Context) -> bool:

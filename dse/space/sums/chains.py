@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil, prod
 
+from dse.space.nests.context import Context
 from dse.space.nests.nest import NestLoop, Order
-from dse.space.nests.orders import Context, present
+from dse.space.nests.orders import present
 from dsl.schedules.recurrence_steps import Tree
 from dsl.schedules.steps import PartialSums, Split, Step
 from polyhedral.schedule import tried

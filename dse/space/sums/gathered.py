@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from dse.space.loops.regrouped import distributed
+from dse.space.nests.context import Context
 from dse.space.nests.groups import Group, groups, own_level
-from dse.space.nests.orders import Context
 from dse.space.sums.chains import cut, parts_of
 from dsl.schedules.steps import Fuse, PartialSums, Reorder, Step
 from polyhedral.schedule import tried

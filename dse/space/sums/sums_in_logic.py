@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dse.space.nests.contents import lowered
-from dse.space.nests.orders import Context
+from dse.space.nests.context import Context
 from dsl.schedules.steps import BindOp
 from polyhedral.scop.scheduled import ScheduledScop
 from qor_gnn.design.region import Op, bind_name

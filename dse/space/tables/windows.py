@@ -91,6 +91,9 @@ def _each(
         for number in range(max(len(plan.lanes) for plan in plans)):
             lanes = [plan.lanes[min(number, len(plan.lanes) - 1)] for plan in plans]
             made = _made(state, plans, depth, lanes)
+            while made is None and any(plan.below(n) for plan, n in zip(plans, lanes, strict=True)):
+                lanes = [plan.below(n) or n for plan, n in zip(plans, lanes, strict=True)]
+                made = _made(state, plans, depth, lanes)
             if made is not None:
                 yield f"{words}, {max(lanes)} at a time", made[0], (*steps, *made[1])
 
@@ -145,12 +148,21 @@ class _Plan:
         several = [n for n in LANES if n <= self.most]
         whole = {self.extent} if self.extent <= _WHOLE else set()
         if self.sums:
-            tiled = self.most < LANES[-1]  # there banks have to go with words as well
-            even = [n for n in range(1, several[-1] + 1) if self.extent % n == 0]
-            even = [n for n in even if n < self.extent and (not tiled or n in LANES)]
-            fitting = ([n for n in even if n <= most] for most in several)
+            fitting = ([n for n in self._even if n <= most] for most in several)
             return tuple(sorted({max(some) for some in fitting if some} | whole))
         return tuple(sorted({n for n in several if n < self.extent} | whole))
+
+    def below(self, lanes: int) -> int:
+        """Where so many points are too many: the most that are still more than what `lanes` has next; 0 if none are."""
+        less = max((n for n in self.lanes if n < lanes), default=0)
+        return max((n for n in self._even if less < n < lanes), default=0) if self.sums else 0
+
+    @property
+    def _even(self) -> list[int]:
+        """Points that divide the row."""
+        tiled = self.most < LANES[-1]  # there banks have to go with words as well
+        even = [n for n in range(1, min(self.most, LANES[-1]) + 1) if self.extent % n == 0]
+        return [n for n in even if n < self.extent and (not tiled or n in LANES)]
 
     def cut(self, lanes: int) -> Split:
         """The row in blocks."""
