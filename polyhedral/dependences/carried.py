@@ -9,7 +9,7 @@ from itertools import product
 
 import islpy as isl
 
-from polyhedral.dependences.direct import Dependence, DepKind, dependences
+from polyhedral.dependences.direct import Dependence, flows_within
 from polyhedral.dependences.memory_order import memory_order
 from polyhedral.scop.execution_order import shared_levels
 from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
@@ -49,7 +49,7 @@ def carried(state: ScheduledScop, statements: frozenset[str]) -> tuple[Carried, 
         for own, levels in _each(state, key, pairs, reduction):
             found[own] = min(levels[0], found.get(own, levels[0]))
     flows: dict[_Key, tuple[int, ...]] = {}
-    every = _flows(state.scop)
+    every = _flows(state.scop, frozenset(wanted))
     direct = [(ends, d) for ends in _within(every, wanted) for d in every[ends]]
     for ends, dependence in direct:
         for own, levels in _each(state, ends, dependence.pairs, dependence.reduction):
@@ -64,13 +64,12 @@ _Ends = tuple[int, int]
 """Statements by index: what runs first, and what has to run later."""
 
 
-@lru_cache(maxsize=64)
-def _flows(scop: Scop) -> dict[_Ends, list[Dependence]]:
-    """From each value to what reads it, by both statements, computed once a program."""
+@lru_cache(maxsize=256)
+def _flows(scop: Scop, wanted: frozenset[int]) -> dict[_Ends, list[Dependence]]:
+    """From each value to what reads it, by both statements, computed once for the statements of a nest."""
     found: dict[_Ends, list[Dependence]] = {}
-    for d in dependences(scop):
-        if d.kind is DepKind.FLOW:
-            found.setdefault((d.source.index, d.sink.index), []).append(d)
+    for d in flows_within(scop, [scop.statements[n] for n in wanted]):
+        found.setdefault((d.source.index, d.sink.index), []).append(d)
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polyhedral.dependences.direct import Dependence, DepKind, array_dependences
+from polyhedral.dependences.direct import Dependence, array_flows
 from polyhedral.isl.text import coordinates, first_point
 from polyhedral.scop.scop import Scop
 
@@ -46,9 +46,7 @@ def _flow(scop: Scop, arrays: tuple[str, ...]) -> dict[tuple[str, str], Dependen
     known = {a.name for a in scop.program.arrays}
     found: dict[tuple[str, str], Dependence] = {}
     for array in arrays:
-        for d in array_dependences(scop, array) if array in known else ():
-            if d.kind is not DepKind.FLOW:
-                continue
+        for d in array_flows(scop, array) if array in known else ():
             key = (d.source.name, d.sink.name)
             other = found.get(key)
             pairs = d.pairs if other is None else d.pairs.union(other.pairs)

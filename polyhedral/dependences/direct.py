@@ -10,7 +10,7 @@ some domains with strides. So it is asked only where there are neither strides n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, lru_cache
@@ -82,18 +82,48 @@ def dependences(scop: Scop) -> tuple[Dependence, ...]:
 @lru_cache(maxsize=256)
 def array_dependences(scop: Scop, array: str) -> tuple[Dependence, ...]:
     """Those through one array; computed once a scop."""
-    return tuple(_of_array(scop, array))
+    return (*array_flows(scop, array), *_of_array(scop, array))
+
+
+@lru_cache(maxsize=256)
+def array_flows(scop: Scop, array: str) -> tuple[Dependence, ...]:
+    """The flow dependences through one array; computed once a scop."""
+    return tuple(_flows(scop, array, *_users(scop, array)))
+
+
+def flows_within(scop: Scop, some: Sequence[Statement]) -> Iterator[Dependence]:
+    """The flow dependences between statements from the first to the last nest of some of them, through arrays that
+    these access.
+
+    What writes between two of them stands between them as well, so that the rest of the program is not asked: of
+    dozens of nests one behind the other all pairs are far more than those inside of each.
+    """
+    places = [s.place[0] for s in some]
+    inside = [s for s in scop.statements if min(places) <= s.place[0] <= max(places)]
+    for array in scop.program.arrays:
+        if any(s.touches(array.name) for s in some):
+            if len(inside) == len(scop.statements):
+                yield from array_flows(scop, array.name)
+            else:
+                yield from _flows(scop, array.name, *_users(scop, array.name, inside))
+
+
+def _flows(
+    scop: Scop, array: str, writers: Sequence[Statement], readers: Sequence[Statement]
+) -> Iterable[Dependence]:
+    flow = isl.UnionMap("{ }")
+    for batch in batches(scop, writers, readers, following=False) if writers else ():
+        times, reads, writes = _asked(scop, array, batch)
+        flow = flow.union(last_writes(writes, reads, times))
+    return _by_statements(scop, DepKind.FLOW, array, flow)
 
 
 def _of_array(scop: Scop, array: str) -> Iterator[Dependence]:
+    """The output and anti dependences through one array."""
     writers, readers = _users(scop, array)
     if not writers:
         return
-    flow, output, anti = (isl.UnionMap("{ }") for _ in range(3))
-    for batch in batches(scop, writers, readers, following=False):
-        times, reads, writes = _asked(scop, array, batch)
-        flow = flow.union(last_writes(writes, reads, times))
-    yield from _by_statements(scop, DepKind.FLOW, array, flow)
+    output, anti = (isl.UnionMap("{ }") for _ in range(2))
     for batch in batches(scop, writers, writers, following=False):
         times, _, writes = _asked(scop, array, batch)
         rewritten = union_of(scop.access_map(s, s.stmt.target) for s in batch.sinks)
@@ -122,8 +152,8 @@ def _asked(scop: Scop, array: str, batch: Batch) -> tuple[isl.UnionMap, isl.Unio
 def writes_seen(scop: Scop, s: Statement, access: Access) -> Iterator[tuple[Statement, isl.Map]]:
     """The writes that a read sees, as pairs of iterations, by statement."""
     read = scop.access_map(s, access)
-    for dependence in array_dependences(scop, access.array):
-        if dependence.kind is DepKind.FLOW and dependence.sink is s:
+    for dependence in array_flows(scop, access.array):
+        if dependence.sink is s:
             target = scop.access_map(dependence.source, dependence.source.stmt.target)
             pairs = dependence.pairs.intersect(target.apply_range(read.reverse()))
             if not pairs.is_empty():
@@ -155,11 +185,14 @@ def _touching(scop: Scop, array: str) -> tuple[isl.UnionMap, isl.UnionMap, isl.U
     )
 
 
-def _users(scop: Scop, array: str) -> tuple[list[Statement], list[Statement]]:
-    """The statements that write an array, and those that read it."""
+def _users(
+    scop: Scop, array: str, inside: Sequence[Statement] | None = None
+) -> tuple[list[Statement], list[Statement]]:
+    """The statements (of some, or of all) that write an array, and those that read it."""
+    asked = scop.statements if inside is None else inside
     return (
-        [s for s in scop.statements if s.stmt.target.array == array],
-        [s for s in scop.statements if any(a.array == array for a in s.reads)],
+        [s for s in asked if s.stmt.target.array == array],
+        [s for s in asked if any(a.array == array for a in s.reads)],
     )
 
 

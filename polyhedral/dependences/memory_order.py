@@ -78,9 +78,9 @@ class MemoryOrder:
 
     def _between(self, moved: Moved) -> Iterator[Key]:
         seen: set[Key] = set()
-        for index in moved.statements:
+        for index, near in moved.statements.items():
             for key in self.partners.get(index, ()):
-                if key not in seen:
+                if key not in seen and near.issuperset(key):
                     seen.add(key)
                     yield key
         groups = (sorted(pair, key=len) for pair in moved.between)

@@ -28,7 +28,7 @@ from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, Load
 from dsl.programs.expanded import accesses_of, with_accesses
 from dsl.programs.program import Array, Program, Storage
-from polyhedral.dependences.direct import DepKind, array_dependences, unwritten_reads
+from polyhedral.dependences.direct import array_flows, unwritten_reads
 from polyhedral.equivalence.refutation import Refutation
 from polyhedral.equivalence.same_loops import other_loops
 from polyhedral.isl.text import affine_text, map_of, positional, set_of
@@ -208,9 +208,7 @@ def _mistaken(new: Scop, local: Array, stands: Mapping[tuple[str, Access], Eleme
     """A read of a local for one element of the array where it has another one, or nothing."""
     if not unwritten_reads(new, local.name).is_empty():
         return f"'{local.name}' is read where nothing was kept"
-    for dependence in array_dependences(new, local.name):
-        if dependence.kind is not DepKind.FLOW:
-            continue
+    for dependence in array_flows(new, local.name):
         source, sink = dependence.source, dependence.sink
         given = _elements(new, source, stands[source.name, source.stmt.target])
         target = new.access_map(source, source.stmt.target)

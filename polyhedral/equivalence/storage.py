@@ -15,7 +15,7 @@ from itertools import groupby
 import islpy as isl
 
 from dsl.programs.program import Array
-from polyhedral.dependences.direct import Dependence, DepKind, array_dependences
+from polyhedral.dependences.direct import Dependence, array_flows
 from polyhedral.equivalence.raised import RaisedArray
 from polyhedral.equivalence.refutation import Refutation
 from polyhedral.equivalence.relations import Run, instance_text
@@ -136,7 +136,7 @@ def _scopes(array: Array, own: list[Run]) -> isl.Set:
 
 def _lost(scop: Scop, array: Array, raised: RaisedArray, own: list[Run]) -> Refutation | None:
     """Exactly: a value that is read in another memory than it was written to, or is overwritten."""
-    flow = [d for d in array_dependences(scop, array.name) if d.kind is DepKind.FLOW]
+    flow = array_flows(scop, array.name)
     for dependence in flow:
         for p in own:
             for q in own:

@@ -16,7 +16,7 @@ from dsl.errors.errors import ScheduleError
 from dsl.expressions.expr import Access
 from dsl.programs.program import Array
 from dsl.schedules.steps import Step
-from polyhedral.dependences.direct import Dependence, DepKind, array_dependences
+from polyhedral.dependences.direct import Dependence, array_flows
 from polyhedral.isl.text import dims
 from polyhedral.scop.execution_order import shared_levels
 from polyhedral.scop.scheduled import Piece, ScheduledScop
@@ -144,7 +144,7 @@ def _overlap(state: ScheduledScop, array: Array) -> bool:
         sources, sinks = (parts.get(s.index, ()) for s in (flow.source, flow.sink))
         return min((shared_levels(p, q) for p in sources for q in sinks), default=0)
 
-    flows = [d for d in array_dependences(state.scop, array.name) if d.kind is DepKind.FLOW]
+    flows = array_flows(state.scop, array.name)
     return overwritten(state.scop, array, instants, length, sorted(flows, key=together))
 
 

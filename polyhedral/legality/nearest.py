@@ -9,7 +9,7 @@ from math import inf
 import islpy as isl
 
 from dsl.expressions.expr import Access, Expr, loads
-from polyhedral.dependences.direct import DepKind, dependences, writes_seen
+from polyhedral.dependences.direct import flows_within, writes_seen
 from polyhedral.isl.text import dims, map_of
 from polyhedral.scop.scop import Scop, Statement, common_loops
 
@@ -23,10 +23,10 @@ def nearest(scop: Scop, s: Statement, terms: Sequence[Expr]) -> list[float]:
         terms: of its value.
     """
     level = len(s.loops) - 1
-    inside = {t.name for t in scop.statements if common_loops(s, t) > level}
+    inside = [t for t in scop.statements if common_loops(s, t) > level]
     users: dict[str, list[tuple[str, int]]] = {}
-    for d in dependences(scop):
-        if d.kind is DepKind.FLOW and {d.source.name, d.sink.name} <= inside:
+    for d in flows_within(scop, inside):
+        if d.source in inside and d.sink in inside:
             apart = _apart(d.pairs, level)
             if apart is not None:
                 users.setdefault(d.source.name, []).append((d.sink.name, apart))

@@ -59,6 +59,8 @@ def running(scop: Scop, name: str, level: int, factor: int) -> Running:
     if count < factor:
         raise NoScanError(f"'{loop.var}' has {count} iterations, fewer than a block of {factor}")
     target = scop.statement(name).stmt.target
+    if program.array(target.array).scope_depth > level:
+        raise NoScanError(f"each iteration of '{loop.var}' has a '{target.array}' of its own")
     before = previous(target, loop)
     updates: list[Update] = []
     for stmt, conds in _updates(loop, target):

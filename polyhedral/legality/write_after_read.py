@@ -20,7 +20,7 @@ from dsl.programs.program import Storage
 from dsl.schedules.steps import Interface
 from polyhedral.dataflow.element_times import sample_element
 from polyhedral.dataflow.processes import process_pieces, uses_in
-from polyhedral.dependences.direct import Dependence, DepKind, array_dependences
+from polyhedral.dependences.direct import Dependence, DepKind, array_dependences, array_flows
 from polyhedral.legality.loop_regions import loop_regions
 from polyhedral.scop.scheduled import Piece, ScheduledScop
 from polyhedral.scop.scop import union_of
@@ -135,8 +135,8 @@ def _handed_on(
     step = union_of(
         d.pairs
         for name in dict.fromkeys(link.array for link in links)
-        for d in array_dependences(state.scop, name)
-        if d.kind is DepKind.FLOW and numbers.get(d.source.name) != numbers.get(d.sink.name)
+        for d in array_flows(state.scop, name)
+        if numbers.get(d.source.name) != numbers.get(d.sink.name)
     )
     found = reached = step
     for _ in range(max(numbers.values()) - 1):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from dsl.errors.errors import ScheduleError
 from dsl.schedules.steps import Interface
-from polyhedral.dependences.direct import Dependence, DepKind, array_dependences
+from polyhedral.dependences.direct import Dependence, array_flows
 from polyhedral.scop.execution_order import shared_loops
 from polyhedral.scop.scheduled import Piece, ScheduledScop
 from polyhedral.scop.scop import Scop
@@ -61,7 +61,7 @@ def _check(state: ScheduledScop, step: Interface) -> None:
 
 def reads_again(scop: Scop, array: str) -> Dependence | None:
     """A read of an array that takes what was written; None where there is none."""
-    return next((d for d in array_dependences(scop, array) if d.kind is DepKind.FLOW), None)
+    return next(iter(array_flows(scop, array)), None)
 
 
 def _in_one_body(readers: list[Piece], writers: list[Piece]) -> Iterator[tuple[Piece, Piece]]:

@@ -14,7 +14,7 @@ Before, three statements share a loop; after ``distribute("S0")`` the loop of ``
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from polyhedral.scop.execution_order import shared_loops
@@ -26,11 +26,11 @@ class Moved:
     """What may run in another order than before.
 
     Attributes:
-        statements: those whose own loops were changed, by index.
+        statements: those whose own loops were changed, by index; each with all that share a loop with it, itself included.
         between: each statement of the first set with each of the second, by index.
     """
 
-    statements: frozenset[int]
+    statements: Mapping[int, frozenset[int]]
     between: tuple[tuple[frozenset[int], frozenset[int]], ...]
 
 
@@ -43,10 +43,13 @@ def moved(before: ScheduledScop, after: ScheduledScop) -> Moved | None:
     indices = [piece.statement.index for piece in new]
     if indices != [p.statement.index for p in old] or len({*indices}) < len(indices):
         return None
-    changed = frozenset(
-        q.statement.index for p, q in zip(old, new, strict=True) if not _same_loops(p, q)
-    )
     shared, now = _shared(old), _shared(new)
+    changed: dict[int, frozenset[int]] = {}
+    # Statements that share no loop run one after the other, whatever their own loops are.
+    for nest in _nests(len(indices), now):
+        inside = [k for k in nest if not _same_loops(old[k], new[k])]
+        together = frozenset(indices[k] for k in nest) if inside else frozenset[int]()
+        changed.update((indices[k], together) for k in inside)
     between = []
     for at, (a, b) in enumerate(zip(shared, now, strict=True)):
         if a != b:
@@ -60,6 +63,15 @@ def moved(before: ScheduledScop, after: ScheduledScop) -> Moved | None:
             left, right = indices[first : at + 1], indices[at + 1 : last + 1]
             between.append((frozenset(left), frozenset(right)))
     return Moved(changed, tuple(between))
+
+
+def _nests(count: int, shared: Sequence[int]) -> Iterator[range]:
+    """The positions of pieces that neighbours, each sharing a loop with the next, lead to from one another."""
+    first = 0
+    for last in range(count):
+        if last + 1 == count or shared[last] == 0:
+            yield range(first, last + 1)
+            first = last + 1
 
 
 def _in_sequence(state: ScheduledScop) -> list[Piece]:

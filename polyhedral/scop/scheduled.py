@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import islpy as isl
 
@@ -309,8 +309,10 @@ def _loops_of(state: ScheduledScop) -> list[tuple[object, ...]]:
     return [(p.name, p.dims, p.place, p.bindings) for p in state.pieces]
 
 
+@lru_cache(maxsize=64)
 def original(scop: Scop, *, moving: bool = False) -> ScheduledScop:
-    """The program as written: one piece a statement, loops normalised to count upwards by 1.
+    """The program as written: one piece a statement, loops normalised to count upwards by 1; found once a scop, as
+    each step that has to come first asks whether it does.
 
     Args:
         scop: the program.

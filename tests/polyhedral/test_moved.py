@@ -44,7 +44,7 @@ def test_a_statement_that_leaves_a_loop():
     after = apply_step(before, Distribute(("S0",), 0))
     found = moved(before, after)
     assert found is not None
-    assert found.statements == frozenset()
+    assert found.statements == {}
     assert found.between == ((frozenset({0}), frozenset({1, 2})),)
 
 

@@ -8,7 +8,7 @@ from dse.space.nests.groups import Group, groups
 from dsl.expressions.types import FloatType
 from dsl.schedules.recurrence_steps import CriticalLast
 from dsl.schedules.steps import Distribute, Fuse, Reassociate, Step
-from polyhedral.dependences.direct import DepKind, array_dependences
+from polyhedral.dependences.direct import flows_within
 from polyhedral.schedule import tried
 from polyhedral.scop.ranges import constant_interval
 from polyhedral.scop.scheduled import Piece, ScheduledScop
@@ -47,10 +47,7 @@ def critical_last(state: ScheduledScop, floats: bool) -> tuple[ScheduledScop, tu
 
 def _feeds_itself(state: ScheduledScop, statement: Statement) -> bool:
     """Whether a statement adds to what it has left itself, which no other order of its terms makes shorter."""
-    return any(
-        d.kind is DepKind.FLOW and d.source is d.sink is statement
-        for d in array_dependences(state.scop, statement.stmt.target.array)
-    )
+    return any(d.source is d.sink is statement for d in flows_within(state.scop, [statement]))
 
 
 def distributed(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]:
