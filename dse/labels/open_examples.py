@@ -113,8 +113,8 @@ def _row(where: str, line: dict[str, str]) -> Row:
     names = ("id", "file", "kernel", "dtype", "size", "schedule")
     figures = ("cycles", "lut", "ff", "dsp", "bram", "fmax_mhz")
     for name in figures:
-        if number(line, name, where) <= 0 and name == "fmax_mhz":
-            raise InputError("W511", f"{where}: fmax_mhz is 0, which is no figure of a design")
+        if not number(line, name, where) and name in ("cycles", "fmax_mhz"):
+            raise InputError("W511", f"{where}: {name} is 0, which is no figure of a design")
     Schedule.from_json(cell(line, "schedule", where), where)
     return tuple((name, cell(line, name, where)) for name in (*names, *figures))
 

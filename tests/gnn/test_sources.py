@@ -163,6 +163,7 @@ def test_programs_that_are_none_are_refused(tmp_path, text):
         ({"cycles": "nan"}, "W511", "cycles is 'nan', which is no figure of a design"),
         ({"fmax_mhz": "-3"}, "W511", "fmax_mhz is '-3', which is no figure of a design"),
         ({"fmax_mhz": "0.0"}, "W511", "fmax_mhz is 0, which is no figure of a design"),
+        ({"cycles": "0"}, "W511", "cycles is 0, which is no figure of a design"),
         ({"clock_ns": "abc"}, "W511", "clock_ns is 'abc', which is no figure of a design"),
         ({"schedule": '{"steps": []}'}, "W511", "has schema_version None, not 1"),
         ({"schedule": "x"}, "W510", "is not JSON"),

@@ -32,6 +32,9 @@ def refused(folder: Path, row: str, file: zu9eg.File = "kernels") -> InputError:
         (GOOD.replace("100", "nan"), "W511", "latency is 'nan', which is no figure of a design"),
         (GOOD.replace("100", "-5"), "W511", "latency is '-5', which is no figure of a design"),
         (GOOD.replace("100", "1e400"), "W511", "latency is '1e400', which is no figure"),
+        (GOOD.replace("100", "1e300"), "W511", "latency is '1e300', which is no figure"),
+        (GOOD.replace("100", "1_00"), "W511", "latency is '1_00', which is no figure of a design"),
+        (GOOD.replace("100", '"1,00"'), "W511", "latency is '1,00', which is no figure of a"),
         (GOOD.replace("100", "1.5"), "W511", "latency is 1.5, which is no whole number"),
         ("atax,__lp2_n_1_f,100", "W511", "no 'lut'"),
         ("atax", "W511", "no 'latency'"),
@@ -55,6 +58,18 @@ def test_a_loop_alone_is_one_of_the_kernel(tmp_path: Path) -> None:
     assert error.message == f"{tmp_path}/loops_pipelined.csv:3: atax has no loop lp9"
     error = refused(tmp_path, "atax,__lp2_p_1_f,1,1,1,1,inf,1", "loops_pipelined")
     assert f"{tmp_path}/loops_pipelined.csv:3: II is 'inf'" in error.message
+
+
+def test_what_spreadsheets_write(tmp_path: Path) -> None:
+    path = tmp_path / "kernels.csv"
+    path.write_text(f"{HEAD}{GOOD}\n", encoding="utf-8-sig")
+    assert len(list(zu9eg.samples(tmp_path, "kernels"))) == 1
+    for other in (";", "\t"):
+        path.write_text(f"{HEAD}{GOOD}\n".replace(",", other))
+        with pytest.raises(InputError) as caught:
+            list(csv_rows(path))
+        assert caught.value.code == "W511"
+        assert "separated by commas" in str(caught.value.help)
 
 
 def test_files_that_are_no_tables(tmp_path: Path) -> None:
