@@ -167,5 +167,5 @@ class OrderAreas:
         total += each["loop_flat"] * policy.flattened_loops(len(loops))
         for loop in loops:
             trips = blocks.get(loop.name, ceil(loop.average))
-            total += each["loop"] * counter_lut(trips, compared=True)
+            total += each["loop"] * counter_lut(trips, self.tool, compared=True)
         return total

@@ -8,18 +8,21 @@ from math import prod
 
 from qor_gnn.area.access_places import address_bits, reached, word
 from qor_gnn.area.modules import OWN, Leaf, called_pipelines
-from qor_gnn.area.multiplexers import ADDER, multiplexer
+from qor_gnn.area.multiplexers import multiplexer
 from qor_gnn.area.registers import Pools, keep
 from qor_gnn.area.speculation import found_ahead, states_left
 from qor_gnn.area.terms import Sums
 from qor_gnn.design.region import Memory
 from qor_gnn.schedule.regions import Region
+from qor_gnn.tools.personality import Personality
 
 FRAME = 2
 """States of a function besides its regions'."""
 
+USUAL = 255
+"""Iterations of the loops that the term of outer ones is a count of: others have it by what their counters take."""
+
 _CALL = 2  # states of a pipeline that is called: start it, wait for it
-_COMPARE = 4
 
 
 def control(regions: Sequence[Region], own: Sequence[Leaf], sums: Sums) -> None:
@@ -34,18 +37,16 @@ def control(regions: Sequence[Region], own: Sequence[Leaf], sums: Sums) -> None:
 def loop_control(regions: Sequence[Region], own: Sequence[Leaf], sums: Sums) -> None:
     """Add the terms of the loops and pipelines, which each has by itself."""
     for leaf in own:
-        if leaf.counts:
-            _counter(prod(loop.trips.maximum for loop in leaf.region.loops), True, sums)
-        else:
-            for loop in leaf.region.loops:
-                _counter(loop.trips.maximum, loop.factor == 1, sums)
+        _counters(leaf, sums)
         if leaf.pipelined:
             _pipeline(leaf, sums)
         elif leaf.region.outlined:
             _outlined(leaf, sums)
-    sums.lut["outer"] += len(
-        {loop.iv for leaf in own for nest in leaf.around for loop in nest.loops}
-    )
+    around = {loop.iv: loop for leaf in own for nest in leaf.around for loop in nest.loops}
+    for loop in around.values():
+        tool = own[0].body.personality
+        usual = counter_lut(USUAL, tool, compared=True)
+        sums.lut["outer"] += counter_lut(loop.trips.maximum, tool, compared=True) / usual
     for region in regions:
         _flattened(region, sums)
 
@@ -55,6 +56,8 @@ def states_of(region: Region) -> int:
     own = region.prologue
     if region.kind == "pipeline" or region.outlined:
         return own + _CALL
+    if region.kind == "block":
+        return int(region.latency)  # what needs no state is in one of the region beside it
     if region.times is not None:
         return own + region.times.states
     return own + 1 + _states_in(region)
@@ -75,22 +78,33 @@ def _states_in(nest: Region) -> int:
     return total
 
 
-def _counter(trips: int, compared: bool, sums: Sums) -> None:
-    """A counter, which reaches its bound, its adder, and its comparison where no single bit tells the end."""
-    bits = max(1, trips).bit_length()
-    sums.ff["fsm"] += 2 * bits
-    sums.lut["loop"] += counter_lut(trips, compared=compared)
+def _counters(leaf: Leaf, sums: Sums) -> None:
+    """The counters of a body's own loops, and the sums that they become.
+
+    A pipeline of one loop sets its counter in the state that reads it. Elsewhere the sum waits in a register of its own,
+    or, in a flattened nest, what the counters of its loops are set to.
+    """
+    loops, tool = leaf.region.loops, leaf.body.personality
+    trips = [(loop.trips.maximum, loop.factor == 1) for loop in loops]
+    if leaf.counts:
+        trips = [(prod(n for n, _ in trips), True)]
+    registers = 1 if leaf.pipelined and leaf.period == 1 and len(trips) == 1 else 2
+    for n, compared in trips:
+        sums.ff["fsm"] += registers * max(1, n).bit_length()
+        sums.lut["loop"] += counter_lut(n, tool, compared=compared)
 
 
-def counter_lut(trips: int, *, compared: bool) -> float:
-    """LUTs of a loop's counter.
+def counter_lut(trips: int, tool: Personality, *, compared: bool) -> float:
+    """LUTs of a loop's counter: its multiplexer, its adder and its comparison.
 
     Args:
-        trips: iterations.
+        trips: iterations; the counter reaches its bound.
+        tool: whose adders and comparisons they are.
         compared: no single bit tells the end.
     """
     bits = max(1, trips).bit_length()
-    return multiplexer(2) + bits + ADDER + (bits + _COMPARE if compared else 0)
+    logic = ("add", "cmp") if compared else ("add",)
+    return multiplexer(2) + sum(tool.operator(kind, "int", bits).lut for kind in logic)
 
 
 def _pipeline(leaf: Leaf, sums: Sums) -> None:
@@ -139,8 +153,11 @@ def kept_out(leaf: Leaf, sums: Sums, shared: Pools) -> None:
         before += word(memory)
     for address in body.registers:
         memory = table.memory(address)
-        before += word(memory)
-        if memory.in_registers and address not in graph.loads:
+        own = memory.in_registers and not memory.argument
+        kept = address in graph.loads or not memory.in_registers
+        # A scalar of the function is the register that it is kept in; what comes from elsewhere was in one before.
+        before += 0 if own and kept else word(memory)
+        if not kept:
             continue  # a scalar that each iteration sets anew
         sums.ff["accumulators"] += word(memory)
         if not memory.in_registers:

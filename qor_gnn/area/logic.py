@@ -11,6 +11,7 @@ from qor_gnn.area.access_places import bank_rotates, banks_of, selection
 from qor_gnn.area.modules import Leaf
 from qor_gnn.area.multiplexers import ADDER, multiplexer
 from qor_gnn.area.terms import Sums
+from qor_gnn.area.ternary_adders import three_operands
 from qor_gnn.body.graph import LOAD, STORE
 from qor_gnn.body.ports import ANY
 from qor_gnn.memory.addresses import Residues, bank_classes
@@ -40,6 +41,7 @@ def logic(leaf: Leaf, sums: Sums) -> None:
         # A selection of which only the guarded store was left is the guard of the store.
         if operator is not None and n in taken:
             sums.lut_fixed += operator.lut
+    sums.lut_fixed -= three_operands(leaf)
 
 
 def module_logic(own: Sequence[Leaf], sums: Sums) -> None:

@@ -112,8 +112,8 @@ def _results(leaf: Leaf, sums: Sums, shared: Pools, early: set[int]) -> None:
     for n, operator in leaf.work:
         if n in closing and n not in leaf.last:
             continue  # straight into the accumulator
-        if operator.takes_in and get(n, 0) <= start[n] + operator.distance:
-            continue  # in a register of the slice that adds to it
+        if operator.gives_out and get(n, 0) <= start[n] + operator.distance:
+            continue  # in a register of the slice
         # The type of what a statement stores to is taken for that of its operators' results.
         target = graph.statement[n].target.memory
         bits = widths.get(target) or widths.setdefault(target, _width(leaf, target))

@@ -28,7 +28,7 @@ LUT_TERMS = (
     Term("loop", 1, "counter, increment and comparison of a loop"),
     Term("loop_flat", 68, "a pipeline of a flattened nest"),
     Term("levels", 6, "a loop of a pipeline"),
-    Term("outer", 44, "a sequential loop around other loops"),
+    Term("outer", 44, "a sequential loop around other loops, by its counter: 1 at eight bits"),
     Term("flattened_outer", 89, "a loop flattened into the sequential loop around it"),
     Term("pipeline", 39, "a pipeline that is a module of its own"),
     Term("stages", 2.6, "a stage of a pipeline"),

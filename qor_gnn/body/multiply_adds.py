@@ -96,7 +96,12 @@ def early(graph: Graph, load: int, user: int) -> int:
 def in_a_slice(product: Operator, added: Operator) -> tuple[Operator, Operator]:
     """A product up to the stage of its slice that adds, and the sum."""
     total = Operator(
-        f"muladd_{added.core}", 1, integer=True, measured=added.measured, origin="derived"
+        f"muladd_{added.core}",
+        1,
+        integer=True,
+        measured=added.measured,
+        origin="derived",
+        gives_out=True,
     )
     multiplied = replace(
         product,
@@ -111,5 +116,6 @@ def in_a_slice(product: Operator, added: Operator) -> tuple[Operator, Operator]:
         most=MULTIPLY_ADD,
         slice=False,
         takes_in=True,
+        gives_out=True,
     )
     return multiplied, total

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from qor_gnn.tools.operators.calibration import NOTHING, OwnClass, laid_over
 from qor_gnn.tools.operators.cells import Choice
 from qor_gnn.tools.operators.library import Integers, Step
+from qor_gnn.tools.operators.logic_area import ANY, Costs, logic_costs
 from qor_gnn.tools.operators.multipliers import LUT_PRODUCT, SIZES, Size, size_of, slices
 from qor_gnn.tools.operators.timing import Tables, TimingClass
 
@@ -17,28 +18,16 @@ of every family, clock and version."""
 MULTIPLY_ADD = 3
 """Latency of a product and a sum in one DSP slice: 4 stages in 361 of 402 modules of Vitis HLS."""
 
-_ANY = 100_000  # bits: wider than anything
 _WIDEST, _SLICED = (
     128,
     256,
 )  # bits: with a step of its own each; what wider products are taken to cost
 
 _LOGIC = {
-    "add": ("add", (7, 1.0)), "sub": ("add", (7, 1.0)), "neg": ("add", (7, 1.0)),
-    "select": ("select", (0, 1.0)), "and": ("logic", (0, 1.0)), "or": ("logic", (0, 1.0)),
-    "xor": ("logic", (0, 1.0)),
+    "add": "add", "sub": "add", "neg": "add", "select": "select", "and": "logic", "or": "logic",
+    "xor": "logic", "cmp": "cmp", "shl": "shift", "shr": "shift",
 }  # fmt: skip
-"""The kind of logic, and LUTs as constant and slope a bit: most rows of Vitis HLS to the LUT."""
-
-_SHIFTS = (
-    (8, (0, 2.1)),
-    (16, (-1, 2.25)),
-    (32, (-30, 4.06)),
-    (64, (18, 2.56)),
-    (_ANY, (-59, 3.77)),
-)
-_COMPARED = ((4, (9, 0.0)), (8, (7, 0.5)), (16, (9, 0.25)), (32, (6, 0.44)), (_ANY, (11, 0.28)))
-"""LUTs of shifts by a variable, and of comparisons before 2023.1, by width."""
+"""The kind of logic, as delays and LUTs are told by."""
 
 _FF_BIT, _DEEP_FF_BIT, _SLICED_LUT = 5.2, 6.8, (20, 50)
 
@@ -83,19 +72,17 @@ class IntegerUnits:
 
     def all(self, compares: str) -> Mapping[str, Integers]:
         """By kind; ``compares`` as in `qor_gnn.tools.policies.latencies.Latencies`."""
+        costs = logic_costs(self._of.fabric, self._side, compares)
         found = {
-            kind: Integers(steps=tuple(self._logic(logic, ((_ANY, lut),))))
-            for kind, (logic, lut) in _LOGIC.items()
+            kind: Integers(steps=tuple(self._logic(logic, costs[logic])))
+            for kind, logic in _LOGIC.items()
         }
-        compared = _COMPARED if compares == "own" else ((_ANY, (7, 1.0)),)
-        found["cmp"] = Integers(steps=tuple(self._logic("cmp", compared)))
-        for kind in ("shl", "shr"):
-            found[kind] = Integers(steps=tuple(self._logic("shift", _SHIFTS)))
+        found["ternary"] = Integers(steps=tuple(self._logic("add", costs["ternary"])))
         found["cast"] = Integers(origin="derived")
         found["mul"] = Integers(steps=tuple(self._products()))
         for kind in ("div", "mod"):
             found[kind] = Integers(
-                steps=tuple(self._divider(w) for w in (*range(1, _WIDEST + 1), _SLICED, _ANY))
+                steps=tuple(self._divider(w) for w in (*range(1, _WIDEST + 1), _SLICED, ANY))
             )
         wide = self.multiplier("wide")
         found["quotient"] = Integers(
@@ -103,7 +90,7 @@ class IntegerUnits:
         )
         return found
 
-    def _logic(self, kind: str, costs: Sequence[tuple[int, tuple[float, float]]]) -> list[Step]:
+    def _logic(self, kind: str, costs: Costs) -> list[Step]:
         """Steps between the widths that delays and costs are told at."""
         told = self._tables.logic[self._of.fabric, kind]
         widths = sorted({*(w for w, _ in told), *(w for w, _ in costs)})
@@ -123,7 +110,7 @@ class IntegerUnits:
     def _products(self) -> list[Step]:
         """A step for each count of slices that products of two equal widths take."""
         steps: list[Step] = []
-        for width in (*range(1, _WIDEST + 1), _SLICED, _ANY):
+        for width in (*range(1, _WIDEST + 1), _SLICED, ANY):
             bits = min(width, _SLICED)
             size = size_of(bits, bits, self._side)
             found = self.multiplier(size)
@@ -152,7 +139,7 @@ class IntegerUnits:
     def _divider(self, width: int) -> Step:
         bits = min(width, _SLICED)
         states = bits + DIVIDER + self._states
-        ff, lut = round(12.3 * bits), (0, 7.4) if width < _ANY else (1900, 0.0)
+        ff, lut = round(12.3 * bits), (0, 7.4) if width < ANY else (1900, 0.0)
         return Step(
             width, states, dsp=0, lut=lut, ff=ff, origin="derived", least=states, most=states
         )

@@ -33,6 +33,8 @@ class Operator:
         own: the user's own reports show when its result may be used.
         slice: a DSP slice multiplies its factors, and can add to their product.
         takes_in: its first stage is nothing but registers, so that it starts in the state in which a load ends.
+        gives_out: its last stage is a register of its own, so that what takes its result at once needs no other.
+        width: bits, of one on integers as wide as it is asked for; else 0.
     """
 
     core: str
@@ -51,6 +53,8 @@ class Operator:
     own: bool = False
     slice: bool = False
     takes_in: bool = False
+    gives_out: bool = False
+    width: int = 0
 
     @property
     def source(self) -> str:
@@ -121,6 +125,7 @@ class Integers:
             least=row.least,
             most=row.most,
             own=row.own,
+            width=width,
         )
 
 
