@@ -85,7 +85,7 @@ def estimate(
     return QorEstimate(
         kernel=kernel.name,
         latency=latency,
-        loops=loop_rows(kernel, runs, found, explain),
+        loops=loop_rows(kernel, written, runs, explain),
         units=tuple(sorted(units.items())),
         dsp=units_dsp(regions, units) + own_dsp(regions),
         provenance="model",

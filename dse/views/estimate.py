@@ -215,6 +215,7 @@ def _verdict(loop: LoopEstimate) -> str:
     if loop.kind == "sequential":
         return f"not pipelined, {loop.depth:,.0f} states an iteration"
     asked = "the tool pipelines it" if loop.asked is None else f"asked for II {loop.asked}"
+    asked += f", and unrolls {', '.join(map(plain, loop.unrolled))}" if loop.unrolled else ""
     return f"II {loop.ii:,.0f} ({asked})"
 
 

@@ -9,12 +9,11 @@ from dataclasses import dataclass, replace
 from qor_gnn.area.binding import region_units
 from qor_gnn.area.units import own_dsp, units_dsp
 from qor_gnn.dataflow.region import RegionTime
-from qor_gnn.design.region import Kernel, Loop, Mode, Statement, Trips, walk
+from qor_gnn.design.region import Kernel, Loop, Mode, Statement, Trips, loops_in, walk
 from qor_gnn.result.qor_estimate import Cycles, LoopEstimate
 from qor_gnn.schedule.critical_path import critical_path
 from qor_gnn.schedule.reasons import Step
 from qor_gnn.schedule.regions import Region
-from qor_gnn.tools.personality import Personality
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,28 +26,33 @@ class Run:
 
 
 def loop_rows(
-    kernel: Kernel, runs: dict[Mode, Run], tool: Personality, explain: bool
+    kernel: Kernel, written: Kernel, runs: dict[Mode, Run], explain: bool
 ) -> tuple[LoopEstimate, ...]:
     """The rows of a design's loops.
 
     Args:
-        kernel: the design.
+        kernel: the design, as the tool sees it.
+        written: with the directives that somebody wrote.
         runs: by mode, the average first.
-        tool: whose schedule it is.
         explain: whether each says what bounds it.
     """
     found: list[LoopEstimate] = []
+    loops = [loop for function in written.functions for loop in loops_in(function.body)]
+    complete = frozenset(loop.iv for loop in loops if loop.unroll == 0)
     for n, function in enumerate(kernel.functions):
         several = [runs[mode].functions[n] for mode in runs]
-        _collect(_At(function.name, 0, explain), several, found)
+        _collect(_At(function.name, 0, explain, complete), several, found)
     return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
 class _At:
+    """Where loops are; ``complete`` are those that somebody asked to unroll completely."""
+
     function: str
     level: int
     explain: bool
+    complete: frozenset[str]
 
 
 def _collect(at: _At, runs: Sequence[Sequence[Region]], found: list[LoopEstimate]) -> None:
@@ -102,7 +106,16 @@ def _loop(at: _At, versions: Sequence[Region], copies: int) -> LoopEstimate:
         dsp=units_dsp([own], units) + own_dsp([own]),
         statements=tuple(_statements(region.loops[0])),
         slowest=region.slowest,
+        unrolled=_unrolled(at, inner),
     )
+
+
+def _unrolled(at: _At, loop: Loop) -> tuple[str, ...]:
+    """The loops inside of one that nobody asked to pipeline, of which the tool makes copies by itself."""
+    if loop.ii is not None:
+        return ()
+    inside = (x for x in loops_in(loop.body) if x.unroll == 0 and x.iv not in at.complete)
+    return tuple(dict.fromkeys(x.name for x in inside))
 
 
 def _statements(loop: Loop) -> dict[str, None]:

@@ -52,6 +52,7 @@ class LoopEstimate:
         dsp: of these units and of its addresses; 0 of a nest, whose loops have them.
         statements: names of the statements inside.
         slowest: the first statement of the slowest process, where the body is a dataflow region.
+        unrolled: names of loops inside that the tool unrolls without anybody's asking.
     """
 
     function: str
@@ -71,6 +72,7 @@ class LoopEstimate:
     dsp: int
     statements: tuple[str, ...]
     slowest: str = ""
+    unrolled: tuple[str, ...] = ()
 
     @property
     def overlaps(self) -> bool:

@@ -82,6 +82,19 @@ def test_loops_of_up_to_64_iterations_are_unrolled_into_the_one_around() -> None
     assert all(row.ii != 1 for row in rows[TOLD])
 
 
+def test_loops_that_the_tool_unrolls_are_named() -> None:
+    """Those that somebody unrolls, or has unrolled by a pipeline around them, are not the tool's doing."""
+    told = {
+        "by itself": ScheduleBuilder(),
+        "unrolled": ScheduleBuilder().unroll("k"),
+        "pipelined": ScheduleBuilder().pipeline("j"),
+    }
+    rows = {n: found(product, OWN, "xcu50", 13.33, s.build()).loops for n, s in told.items()}
+    assert rows["by itself"][0].unrolled == ("k",)
+    assert all(row.unrolled == () for n in ("unrolled", "pipelined") for row in rows[n])
+    assert all(row.unrolled == () for row in found(product, TOLD, "xcu50", 13.33, Schedule()).loops)
+
+
 def test_it_is_never_chosen_unless_it_is_asked_for() -> None:
     assert setting(None, "xczu9eg", 10.0).tool == personality(f"{TOLD}-zu9eg-10ns")
     assert setting(None, "xc7z020", 10.0).tool.measured_as == f"{TOLD}-zu9eg-10ns"
