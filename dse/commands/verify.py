@@ -111,6 +111,7 @@ def _name(row: dict[str, Any]) -> str:
 
 
 def _one(spec: str, what: Target, options: Any) -> dict[str, Any]:
+    from backends.run_size import check_run_size
     from backends.verify import verify
     from dse.kernels.verify_files import Pair, proof_row, row_of
     from mlir_passes.pipeline import compile_design
@@ -119,6 +120,7 @@ def _one(spec: str, what: Target, options: Any) -> dict[str, Any]:
     pair = Pair(file, what.kernel.name, what.schedule_name, what.size)
     if options.prove:
         return proof_row(pair, compile_design(what.program, what.schedule))
+    check_run_size(what.program)
     with console.patience("verify: running it at every level (a smaller --size takes less)"):
         result = verify(
             what.program,

@@ -57,6 +57,7 @@ CODES: dict[str, str] = {
     "W163": "a shift by a negative number",
     "W164": "a subscript that is a value, and may be out of bounds",
     "W165": "a captured table that is no memory: too large, or of entries of no clear type",
+    "W167": "a program of too many iterations or elements to be run",
     "W190": "at run time: a division by zero",
     "W191": "at run time: a local that is read before it is written",
     "W192": "at run time: a shift by a negative number",

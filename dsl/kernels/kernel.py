@@ -261,6 +261,11 @@ def _bound(program: Program, args: tuple[Any, ...], named: dict[str, Any]) -> di
     return inputs
 
 
+def _plain_name(schedule: object) -> str:
+    text = str(schedule)
+    return text if text.isidentifier() else "fast"
+
+
 def _is_name_in(name: object, known: Mapping[str, object]) -> bool:
     return isinstance(name, str) and name in known
 
@@ -279,6 +284,7 @@ def schedule_of(kernel: Kernel, schedule: Schedule | str | None) -> Schedule:
         raise InputError(
             "W505",
             f"the kernel '{kernel.name}' has no schedule {shown(schedule)}",
-            help=did_you_mean(str(schedule), kernel.schedules),
+            help=did_you_mean(str(schedule), kernel.schedules)
+            or f"write one: @{kernel.name}.schedule in front of def {_plain_name(schedule)}(s): ...",
         )
     return kernel.schedules[schedule]

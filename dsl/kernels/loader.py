@@ -155,5 +155,9 @@ def _failed(file: Path, error: BaseException) -> InputError:
         span = raised_in(error, file)
     missing = error.name if isinstance(error, NameError) else None
     is_type = missing in _OTHER_TYPES or (missing and int_type_named(missing))
-    help_ = f"from weft import {missing}" if is_type else None
+    help_ = f"python {file} shows the whole error"
+    if is_type:
+        help_ = f"from weft import {missing}"
+    elif isinstance(error, ModuleNotFoundError):
+        help_ = f"install {error.name}, or name its folder in PYTHONPATH"
     return InputError("W504", f"{file} cannot be loaded: {text}", span=span, help=help_)

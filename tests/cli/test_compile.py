@@ -144,6 +144,7 @@ def test_an_exception_of_the_users_file_is_shown_briefly(weft: Weft, tmp_path: P
         f"bad.py:3:1: error[W504]: {path} cannot be loaded: KeyError: 'missing'\n"
         "    3 | x = {}['missing']\n"
         "      | ^^^^^^^^^^^^^^^^^\n"
+        f"help: python {path} shows the whole error\n"
     )
 
 

@@ -26,7 +26,32 @@ def test_names_that_no_file_has(arguments: list[str], capsys: pytest.CaptureFixt
     assert "error[W502]: no file has a name as long as 'xxx" in capsys.readouterr().err
 
 
-def test_more_memory_than_there_is(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("size", "body", "message"),
+    [
+        (
+            "8",
+            "for a, b, c in weft.grid(9000, 9000, 9000):\n        A[0] += a",
+            "729,000,000,000 iterations",
+        ),
+        ("2**30", "A[0] = 1.0", "1,073,741,824 elements"),
+    ],
+)
+def test_what_is_too_large_to_be_run(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, size: str, body: str, message: str
+) -> None:
+    file = tmp_path / "k.py"
+    file.write_text(f"import weft\n\n\n@weft.kernel\ndef k(A: weft.f64[{size}]):\n    {body}\n")
+    assert cli.run(["verify", f"{file}:k"]) == 1
+    text = capsys.readouterr().err
+    assert f"error[W167]: 'k' has {message}, which is too many to be run" in text
+    assert cli.run(["verify", f"{file}:k", "--equivalence"]) == 0  # as its help says
+
+
+def test_more_memory_than_there_is(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("backends.run_size.MOST_ELEMENTS", 1 << 64)
     file = tmp_path / "k.py"
     file.write_text(
         "import weft\n\n\n@weft.kernel\ndef k(A: weft.f64[2000000000, 2000000000]):\n    A[0, 0] = 1.0\n"
