@@ -208,3 +208,16 @@ CODES: dict[str, str] = {
     "W552": "a file that does not hold a calibration",
     "W553": "projects that teach nothing: what they show makes no estimate better",
 }
+
+HELPS: dict[str, str] = {
+    "W108": "compute it in smaller parts",
+    "W114": "compute it outside of the kernel, and capture the number",
+    "W138": "write other.at(N=20), with numbers and types that are known when the kernel is compiled",
+    "W145": "a negative subscript counts from the end, and reaches as far as the dimension is long",
+    "W150": "write the arguments in their order, without names",
+    "W430": "name another folder with --out",
+    "W431": "name another folder with --out; where a file's name is too long, give the kernel a shorter one",
+    "W508": "name another place, which can be written",
+    "W521": "weft explore FILE.py:KERNEL --out DIR makes a run: name its folder",
+}
+"""What to do about errors that say nothing of their own about it."""

@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dsl.errors.codes import HELPS
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -78,8 +80,8 @@ class WeftError(Exception):
         if self.span and (excerpt := self.span.excerpt()):
             lines.append(excerpt)
         lines += [f"  {note}" for note in self.notes]
-        if self.help:
-            lines.append(f"help: {self.help}")
+        if instead := self.help or HELPS.get(self.code):
+            lines.append(f"help: {instead}")
         return "\n".join(lines)
 
     def __str__(self) -> str:
