@@ -105,7 +105,9 @@ def test_a_file_in_the_way(tmp_path: Path) -> None:
     (tmp_path / "p").write_text("x")
     with pytest.raises(ToolError) as caught:
         write_project(tmp_path / "p", FIRST, force=True)
-    assert caught.value.render() == f"error[W430]: {tmp_path}/p is a file, not a folder"
+    assert caught.value.render().startswith(
+        f"error[W430]: {tmp_path}/p is a file, not a folder\nhelp: "
+    )
 
 
 def test_a_place_that_cannot_be_written() -> None:
