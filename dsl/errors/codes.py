@@ -219,5 +219,9 @@ HELPS: dict[str, str] = {
     "W431": "name another folder with --out; where a file's name is too long, give the kernel a shorter one",
     "W508": "name another place, which can be written",
     "W521": "weft explore FILE.py:KERNEL --out DIR makes a run: name its folder",
+    "W540": "give an array for every argument",
+    "W542": "np.zeros(shape, dtype) makes one, x.reshape(shape) gives one another shape",
+    "W543": "convert it outside: np.asarray(x, np.float32), for example",
+    "W544": "give a value of that range, or the argument a wider type",
 }
 """What to do about errors that say nothing of their own about it."""

@@ -191,6 +191,7 @@ class Kernel(ABC):
             LanguageError: W155 for missing, unknown or misshapen arguments.
         """
         from dsl.interp import run
+        from dsl.kernels.overlaps import overlapping
 
         program = self.program
         results = self._missing_results(program, args, named)
@@ -207,6 +208,13 @@ class Kernel(ABC):
                     span=caller_span(),
                     help=f"pass np.zeros({program.array(name).shape}) or the like",
                 )
+        if (pair := overlapping(inputs, written)) is not None:
+            raise LanguageError(
+                "W155",
+                f"'{pair[0]}' of '{self.name}' is written, and has elements of what is passed as '{pair[1]}'",
+                span=caller_span(),
+                help=f"pass a copy as '{pair[1]}': to a kernel arrays are memories of their own",
+            )
         outputs = run(program, inputs)
         for name in written & inputs.keys():
             inputs[name][...] = outputs[name]

@@ -130,3 +130,12 @@ def test_casts_outside_of_a_kernel() -> None:
     with pytest.raises(LanguageError) as caught:
         f32(3)
     assert "error[W112]: f32(3) has a meaning inside of a kernel only" in str(caught.value)
+
+
+def test_what_is_written_is_in_no_other_argument() -> None:
+    x = np.arange(8, dtype=np.float32)
+    axpy(1, x[::2], x[1::2])
+    for one, other in ((x[:4], x[:4]), (x[:4], x[3:7]), (x[:4], x[3::-1])):
+        with pytest.raises(LanguageError, match="has elements of what is passed as 'x'"):
+            axpy(1, one, other)
+    assert x.tolist() == [0, 1, 2, 5, 4, 9, 6, 13]
