@@ -21,7 +21,9 @@ After::
 
 Terms, and what pairs of them come to, stand in a line: a level takes two neighbours at a time from its front and puts
 what they make behind it, so that one without a neighbour is the first of the next level. All levels together are as many
-operators as a chain of the terms; the longest way is the logarithm of their number. An element that belongs to one iteration of the loops around is a term itself, ``y_tree[5] = y`` (S_start), as nothing waits for it.
+operators as a chain of the terms; the longest way is the logarithm of their number. An element that belongs to one iteration
+of the loops around is a term itself, ``y_tree[5] = y`` (S_start), as nothing waits for it. One that is 0 before, by a statement
+in front of the loop, is none: ``y[i] = y_tree[8]``.
 
 Whether that computes the same is for `polyhedral.equivalence.trees` to prove.
 """
@@ -34,7 +36,7 @@ from math import prod
 
 from dsl.expressions import typing
 from dsl.expressions.affine import Affine
-from dsl.expressions.expr import Access, Binary, BinaryOp, Expr, Load
+from dsl.expressions.expr import Access, Binary, BinaryOp, Const, Expr, Load, loads
 from dsl.programs.located import trips
 from dsl.programs.names import unused
 from dsl.programs.partial import position
@@ -47,6 +49,7 @@ from dsl.programs.program import (
     Stmt,
     Storage,
     has_statement,
+    statements_in,
     variables_in,
 )
 from dsl.programs.scopes import ordered_locals
@@ -93,6 +96,41 @@ class Reduced:
         return value.rhs if own else value.lhs
 
 
+def is_neutral_before(program: Program, found: Reduced) -> bool:
+    """Whether what touches the element last before the reduction, in the same iteration of the loops around, makes it 0,
+    and it is a sum.
+    """
+    stmt = found.stmt
+    if not isinstance(stmt.value, Binary) or stmt.value.op is not BinaryOp.ADD:
+        return False
+    before = next(b for b in _bodies(program.body) if any(n is found.loops[0] for n in b))
+    at = next(k for k, node in enumerate(before) if node is found.loops[0])
+    for node in reversed(before[:at]):
+        if any(stmt.target.array in _touched(s) for s in statements_in(node)):
+            match node:
+                case Stmt(target=target, value=Const(value=value)):
+                    return target == stmt.target and value == 0
+                case _:
+                    return False
+    return False
+
+
+def _bodies(nodes: tuple[Node, ...]) -> Iterator[tuple[Node, ...]]:
+    """Nodes that stand one behind the other."""
+    yield nodes
+    for node in nodes:
+        match node:
+            case Loop(body=body):
+                yield from _bodies(body)
+            case If(then=then, orelse=orelse):
+                yield from _bodies(then)
+                yield from _bodies(orelse)
+
+
+def _touched(stmt: Stmt) -> set[str]:
+    return {stmt.target.array, *(access.array for access in loads(stmt.value))}
+
+
 def has_constant_range(loop: Loop) -> bool:
     """Whether it runs over the same numbers each time, at least one."""
     return bool(trips(loop)) and loop.lowers[0].is_const and loop.uppers[0].is_const
@@ -121,7 +159,8 @@ def with_tree(program: Program, found: Reduced, depth: int) -> tuple[Program, st
     """
     name, of = found.stmt.name, program.array(found.stmt.target.array)
     private = of.storage is Storage.LOCAL and of.scope_depth >= depth
-    starts = private and found.stmt.value.op is not BinaryOp.SUB  # type: ignore[union-attr]
+    neutral = is_neutral_before(program, found)
+    starts = private and not neutral and found.stmt.value.op is not BinaryOp.SUB  # type: ignore[union-attr]
     leaves = found.count + starts
     tree = Array(
         unused(f"{of.name}_tree", [a.name for a in program.arrays]),
@@ -133,7 +172,7 @@ def with_tree(program: Program, found: Reduced, depth: int) -> tuple[Program, st
         of.span,
     )
     names = _Names([s.name for s in program.statements()], name)
-    made = _Made(found, tree, starts, names, unused("node", variables_in(program)))
+    made = _Made(found, tree, starts, neutral, names, unused("node", variables_in(program)))
     body = _nodes(program.body, found, made)
     new = replace(program, arrays=(*program.arrays, tree), body=body)
     return ordered_locals(new), tree.name
@@ -175,6 +214,7 @@ class _Made:
     found: Reduced
     tree: Array
     starts: bool
+    neutral: bool
     names: _Names
     variable: str
 
@@ -190,7 +230,7 @@ class _Made:
             front, left = front + left // 2 * 2, left - left // 2
         whole = self._load(Affine((), front))
         value: Expr = whole
-        if not self.starts:
+        if not self.starts and not self.neutral:
             assert isinstance(stmt.value, Binary)
             value = typing.binary(
                 stmt.value.op, Load(stmt.target, self.tree.dtype), whole, stmt.span

@@ -3,7 +3,8 @@
 The step puts statements over a new array in the place of the loop of ``X[f] = X[f] op e``. All else must be as it was. What
 these statements come to is found by executing them on sets of terms: their loops have constant numbers of iterations,
 and their subscripts name nothing else. The array must be assigned before it is read, each element once, and what X is
-assigned at the end must be all terms and X as it was, each once. That the order is free is what the step asked for.
+assigned at the end must be all terms and X as it was, each once; X may be left out where a statement in front of the loop has
+made it neutral. That the order is free is what the step asked for.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from itertools import product
 from dsl.expressions import typing
 from dsl.expressions.expr import Binary, BinaryOp, Load
 from dsl.programs.program import Array, If, Loop, Node, Program, Stmt, Storage, has_statement
-from dsl.programs.treed import Reduced, has_constant_range, reduced
+from dsl.programs.treed import Reduced, has_constant_range, is_neutral_before, reduced
 from polyhedral.equivalence.refutation import Refutation, source_note
 from polyhedral.scop.scop import build_scop, reduction_access
 
@@ -44,7 +45,7 @@ def check_tree(before: Program, after: Program, name: str, depth: int) -> Refuta
             raise _OtherError("it is no reduction alone in its loops")
         array = _new_array(before, after, found, depth)
         nodes = _in_its_place(before.body, after.body, found)
-        _Terms(found, array).check(nodes)
+        _Terms(found, array, is_neutral_before(before, found)).check(nodes)
     except _OtherError as error:
         text = f"tree of {name}: {error}"
         return Refutation("W339", text, statement.stmt.span, source_note(statement))
@@ -94,6 +95,7 @@ class _Terms:
 
     found: Reduced
     array: Array
+    neutral: bool  # the element before
     known: dict[int, Counter[int]] = field(default_factory=dict)
     ended: bool = False
 
@@ -110,7 +112,8 @@ class _Terms:
         mine = self.found.stmt
         if stmt.target == mine.target:
             whole = self._end(stmt, values)
-            if whole != Counter(range(_OLD, self.found.count)):
+            terms = Counter(range(self.found.count))
+            if whole != terms + Counter([_OLD]) and not (self.neutral and whole == terms):
                 raise _OtherError("its terms are not each there once")
             self.ended = True
             return
