@@ -181,7 +181,7 @@ class Nests:
         if place is None:
             return None
         around, node = place
-        band = band_of(node, [loop.name for loop in order.band], state.reassociated)
+        band = band_of(node, [loop.name for loop in order.band])
         if band is None:
             return None
         found = Template(self.variant.program, order, around, band, self.tool, tree)

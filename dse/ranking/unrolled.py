@@ -65,13 +65,10 @@ def sides_of(order: Order, vector: Vector, tail: Tail) -> list[Sides]:
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """The loops of a nest as they are before anything is unrolled, the nodes inside them, and the statements whose
-    sums may be done in any order.
-    """
+    """The loops of a nest as they are before anything is unrolled, and the nodes inside them."""
 
     loops: tuple[TreeLoop, ...]
     body: tuple[TreeNode, ...]
-    free: frozenset[str] = frozenset()
 
     def unrolls(self, k: int) -> bool:
         """Whether the loop has constant bounds, which those of no other depend on."""
@@ -80,9 +77,7 @@ class Band:
         return own.constant_trip is not None and not any(own.iv in b.variables() for b in others)
 
 
-def band_of(
-    node: TreeNode, names: Sequence[str], free: frozenset[str] = frozenset()
-) -> Band | None:
+def band_of(node: TreeNode, names: Sequence[str]) -> Band | None:
     """The loops of these names, each all that is in the one around; None where they are not so."""
     found: list[TreeLoop] = []
     nodes: tuple[TreeNode, ...] = (node,)
@@ -92,7 +87,7 @@ def band_of(
             return None
         found.append(only)
         nodes = only.body
-    return Band(tuple(found), nodes, free)
+    return Band(tuple(found), nodes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +154,7 @@ def unrolled(band: Band, sides: Sides, asked: Asked, prefix: str = "") -> tuple[
         lowers, uppers = _bounds(each, values)
         name = f"{prefix}{each.name}"
         nodes = (replace(each, name=name, lowers=lowers, uppers=uppers, body=nodes),)
-    return guards_outside(nodes, band.free)
+    return guards_outside(nodes)
 
 
 def _some(loop: TreeLoop, side: Side) -> int:

@@ -220,6 +220,15 @@ def position(loop: Loop) -> Affine:
     return (loop.uppers[0] - 1 - var) // -loop.step if len(loop.uppers) == 1 else var
 
 
+def _turn(loop: Loop) -> Affine:
+    """What tells whose turn it is: in a triangle the loop's variable, so that each copy of a loop over the whole range
+    knows its accumulator.
+    """
+    one = len(loop.lowers) == len(loop.uppers) == loop.step == 1
+    varies = one and not (loop.uppers[0] - loop.lowers[0]).is_const
+    return Affine.of(loop.var) if varies else position(loop)
+
+
 @dataclass(frozen=True, slots=True)
 class _Rewriter:
     """Copies the program; the reduced loop gets a nest in front of it and one behind."""
@@ -253,7 +262,7 @@ class _Rewriter:
                 return (self._nest(node, around, True), loop, self._nest(node, around, False))
 
     def _accumulation(self, stmt: Stmt, loop: Loop) -> Stmt:
-        number = position(loop) // self.block % self.count
+        number = _turn(loop) // self.block % self.count
         partial = self._partial(stmt.target, number)
 
         def leaf(expr: Const | Load | Index) -> Const | Load | Index:

@@ -152,7 +152,7 @@ class _Walker:
                 nest = build_nest(pieces, style, _OPERATIONS * len(pieces) if limited else 0)
                 nodes = settled(self._visit(nest, nest.ast, {}, ()))
                 keeper = Keeper(self.kept, pieces, self.origins, self._fresh)
-                nodes = guards_outside(keeper.put_back(nodes), self.state.reassociated)
+                nodes = guards_outside(keeper.put_back(nodes))
                 if self._is_proven(nodes, pieces, patient=not limited):
                     return nodes
             except TooLargeError:

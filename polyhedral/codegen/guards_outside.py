@@ -13,9 +13,9 @@ each sum waits for the choice before it::
       for k_1 = 0 to 8:  # unrolled
         C[i, j] += A[i, 8*k_0 + k_1] * A[j, 8*k_0 + k_1]
 
-Only sums that may be done in any order are moved so: of others there is no tree. What stands beside them under the
-same conditions is in one branch with them then: a local that is cleared in front of its terms hands nothing on to the
-next iteration, where of two branches the second one might add to what is left of an earlier one::
+What stands beside them under the same conditions is in one branch with them then: a local that is cleared in front of
+its terms hands nothing on to the next iteration, where of two branches the second one might add to what is left of an
+earlier one::
 
     if i >= j:                        if i >= j:
       s = 0.0                           s = 0.0
@@ -26,21 +26,15 @@ next iteration, where of two branches the second one might add to what is left o
 
 from __future__ import annotations
 
-from collections.abc import Set
 from dataclasses import replace
 
-from polyhedral.looptree.tree import Instance, TreeGuard, TreeNode, statements_in
+from polyhedral.looptree.tree import Instance, TreeGuard, TreeNode
 
 
-def guards_outside(nodes: tuple[TreeNode, ...], free: Set[str]) -> tuple[TreeNode, ...]:
-    """The nodes with guards as far outside of completely unrolled loops as their conditions allow.
-
-    Args:
-        nodes: of a nest.
-        free: names of the statements whose sums may be done in any order.
-    """
+def guards_outside(nodes: tuple[TreeNode, ...]) -> tuple[TreeNode, ...]:
+    """The nodes of a nest with guards as far outside of completely unrolled loops as their conditions allow."""
     found: list[TreeNode] = []
-    for node in (_outside(node, free) for node in nodes):
+    for node in map(_outside, nodes):
         before = found[-1] if found else None
         if isinstance(node, TreeGuard) and isinstance(before, TreeGuard) and _alike(before, node):
             found[-1] = replace(before, body=(*before.body, *node.body))
@@ -53,10 +47,10 @@ def _alike(one: TreeGuard, other: TreeGuard) -> bool:
     return set(one.constraints) == set(other.constraints)
 
 
-def _outside(node: TreeNode, free: Set[str]) -> TreeNode:
+def _outside(node: TreeNode) -> TreeNode:
     if isinstance(node, Instance):
         return node
-    node = replace(node, body=guards_outside(node.body, free))
+    node = replace(node, body=guards_outside(node.body))
     if isinstance(node, TreeGuard) or node.unroll != 0 or len(node.body) != 1:
         return node
     (inside,) = node.body

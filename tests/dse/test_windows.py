@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from dse.evaluators.base import Limits, Result, Status
 from dse.space.space import Point, Space, space_of
 from dse.space.start import START, Start, start_of
 from dse.space.tables.windows import _Plan
+from dse.space.variant import any_interval
 from dse.strategies.estimates import Estimates
 from dse.strategies.fabric import fabric_budget
 from dse.strategies.filters import filters
@@ -21,7 +24,7 @@ from dse.strategies.search import evaluated
 from dsl.kernels.kernel import Kernel
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import Dataflow, Reuse, Split, Stream
+from dsl.schedules.steps import Dataflow, Pipeline, Reuse, Split, Stream
 from polyhedral.schedule import apply
 from weft import f32, i8, i16, i32, u8, u16
 
@@ -104,6 +107,7 @@ def product(A: f32[8, 8], B: f32[8, 8], C: f32[8, 8]):
         C[i, j] += A[i, k] * B[k, j]
 
 
+@cache
 def space(program: Program, start: Start = START) -> Space:
     return space_of(program, WHERE.tool, start=start)
 
@@ -157,6 +161,31 @@ def test_iterations_start_each_cycle_whatever_the_taps() -> None:
     rows = 16
     assert weft.estimate(cross, one).latency.average < rows * 31 + 40
     assert weft.estimate(cross, several).latency.average < rows * 9 + 40
+
+
+def test_points_that_have_too_many_units_start_every_other_cycle() -> None:
+    found = space(fir.program)
+    number = next(n for n, design in windows(found).items() if lanes(design) == 3)
+    estimates, plain = Estimates(found), found.plain(number)
+    slower = replace(plain, choices=tuple(replace(c, ii=2) for c in plain.choices))
+    design = found.schedule(slower)
+    assert design is not None
+    assert [step.ii for step in design if isinstance(step, Pipeline)] == [2]
+    exact = ranked(apply(fir.program, design), design, WHERE).answer
+    figures = estimates.figures(slower)
+    assert figures.cycles == exact.latency.average
+    assert figures.dsp < 0.6 * estimates.figures(plain).dsp
+    # What a user asks of a pipeline stays.
+    variant = found.variants[number]
+    kept = any_interval(variant, variant.steps)
+    assert not any(order.pipeline for nest in kept.nests for order in nest.orders)
+
+
+def test_points_of_a_row_that_are_too_many_leave_room_for_fewer() -> None:
+    plan = _Plan("S0", ({},), "S0.x", 35, conditional=False, most=64, sums=True)
+    assert plan.lanes == (1, 7)
+    assert [plan.below(n) for n in (7, 5, 1)] == [5, 0, 0]
+    assert replace(plan, sums=False).below(8) == 0
 
 
 def test_filters_in_line_hand_each_other_elements() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
 import pytest
 
 import weft
 from dsl.errors.errors import LanguageError
-from polyhedral.dependences.direct import dependences
+from polyhedral.dependences.direct import Dependence, DepKind, dependences, flows_within
 from polyhedral.dependences.graph import dependence_graph, to_dot, to_json
 from polyhedral.dependences.memory_order import memory_order
 from polyhedral.legality.program import check_program
@@ -43,6 +44,31 @@ def test_exact_kinds_of_a_stencil() -> None:
         ("anti", "B", "S1", "S0", (1,)),
         ("output", "B", "S0", "S0", (1, 0)),
     }
+
+
+def test_flows_of_a_nest_are_those_of_the_program_between_its_statements() -> None:
+    @weft.kernel
+    def nests(A: f32[8], B: f32[8]):
+        for i in range(8):
+            A[i] = B[i]
+        for i in range(1, 8):
+            A[i] = A[i] + A[i - 1]
+        for i in range(7):
+            B[i] = A[i + 1]
+            A[i] = B[i]
+
+    scop = build_scop(nests.program)
+
+    def rows(found: Iterable[Dependence]) -> set[tuple[str, str, str]]:
+        return {(d.source.name, d.sink.name, str(d.pairs)) for d in found}
+
+    flows = [d for d in dependences(scop) if d.kind is DepKind.FLOW]
+    for some in (["S0"], ["S1"], ["S2", "S3"], ["S1", "S2"], ["S0", "S3"]):
+        asked = [scop.statement(name) for name in some]
+        inside = {s.name for s in scop.statements if min(some) <= s.name <= max(some)}
+        inside |= {"S3"} if inside & {"S2", "S3"} else set()  # the whole nest
+        of_all = [d for d in flows if {d.source.name, d.sink.name} <= inside]
+        assert rows(flows_within(scop, asked)) == rows(of_all)
 
 
 def test_flow_is_from_the_last_write_only() -> None:

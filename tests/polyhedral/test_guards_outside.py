@@ -59,6 +59,34 @@ def test_what_is_moved_is_proven_and_means_the_same():
         assert verify(triangle.program, schedule).ok
 
 
+@weft.kernel
+def symmetric(A: f32[6, 4], C: f32[6, 6]):
+    for i in range(6):
+        for j in range(i, 6):
+            s = 0.0
+            for k in range(4):
+                s += A[i, k] * A[j, k]
+            C[i, j] = s
+            C[j, i] = s
+
+
+def test_a_local_is_cleared_in_the_branch_of_its_terms():
+    """Where terms are in a branch of their own, the local might hold what an earlier iteration has left."""
+    s = ScheduleBuilder()
+    s.reassociate("S1").split("S0.j", 6, tail="guard").unroll("k").pipeline("S0.j_1")
+    for array, dim in (("A", 0), ("A", 1), ("C", 0), ("C", 1)):
+        s.partition(array, dim, "complete")
+    schedule = s.build()
+    (i,) = loop_tree(apply(symmetric.program, schedule)).body
+    kinds = [type(node) for node in below(i)]
+    assert kinds.count(TreeGuard) == 1
+    design = compile_design(symmetric.program, schedule)
+    assert equivalence(design).verdict == "proven"
+    assert (
+        weft.estimate(symmetric, schedule, device="xc7z020").loops[0].ii == 1
+    )  # no sum of terms is carried
+
+
 def test_terms_in_one_branch_are_added_as_a_tree():
     """Of 24 terms that follow each other under guards each waits for the one before; a tree has five levels."""
     together, apart = (

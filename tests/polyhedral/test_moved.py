@@ -8,7 +8,7 @@ import polyhedral.legality.violations as module
 import weft
 from dsl.errors.errors import WeftError
 from dsl.kernels.loader import load_kernels
-from dsl.schedules.steps import Distribute, Fuse
+from dsl.schedules.steps import Distribute, Fuse, Reverse
 from polyhedral.legality.violations import violations
 from polyhedral.schedule import apply_step
 from polyhedral.scop.moved import moved
@@ -71,7 +71,10 @@ def test_random_steps(first, monkeypatch):
                 break
             one = rng.choice(names), rng.randrange(2)
             pair = tuple(rng.sample(names, 2))
+            loops = [loop for p in state.of_statement(one[0])[:1] for loop in p.names]
             step = rng.choice((Distribute((one[0],), one[1]), Fuse(pair, rng.randint(1, 2))))
+            if loops and rng.random() < 0.3:
+                step = Reverse(f"{one[0]}.{rng.choice(loops)}")
             try:
                 after = apply_step(state, step)
             except WeftError:

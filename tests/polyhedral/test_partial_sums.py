@@ -7,6 +7,7 @@ import random
 import pytest
 
 import weft
+from backends.equivalence import equivalence
 from backends.tolerance import tolerances
 from dsl import interp
 from dsl.arrays.inputs import random_inputs
@@ -18,6 +19,7 @@ from dsl.expressions.types import DType, FloatType, IntType
 from dsl.programs.program import Array, Loop, Node, Program, Stmt
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from dsl.schedules.steps import PartialSums, Reassociate
+from mlir_passes.pipeline import compile_design
 from polyhedral.codegen.generate import loop_tree
 from polyhedral.equivalence.rewritings import check_rewriting, rewritings
 from polyhedral.schedule import apply
@@ -177,6 +179,23 @@ def test_a_sum_has_memory_of_its_own_over_all_elements_of_a_triangle() -> None:
     assert [str(init.domain.dim_max_val(0)), str(init.domain.dim_min_val(0))] == ["5", "0"]
     rewriting = rewritings(mirrored.program, MIRRORED.build())
     assert [check_rewriting(each) for each in rewriting] == [None, None]
+
+
+def test_in_a_triangle_the_loops_variable_tells_whose_turn_it_is() -> None:
+    """Copies of a loop over the whole range know their accumulator, whatever the first iteration is."""
+
+    @weft.kernel
+    def behind(A: i32[6, 12], y: i32[6]):
+        for i in range(6):
+            for j in range(i - 4, 7):
+                y[i] += A[i, j + 4]
+
+    s = ScheduleBuilder()
+    s.partial_sums("S0", "j", 3).split("S0.j", 11, tail="guard").unroll("S0.j_1")
+    made = apply(behind.program, s.build()).scop.statement("S0").stmt
+    assert made.target.indices[-1] == Affine.of("j") % 3
+    assert equivalence(compile_design(behind.program, s.build())).verdict == "proven"
+    assert weft.verify(behind, s.build()).ok
 
 
 def test_json_and_python_keep_it() -> None:

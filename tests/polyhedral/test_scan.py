@@ -184,6 +184,19 @@ def test_what_is_no_running_sum_is_refused(stmt: str, loop: str, said: str) -> N
     assert f"{stmt} cannot run in blocks: {said}" in caught.value.render()
 
 
+def test_what_belongs_to_one_iteration_is_handed_to_none() -> None:
+    @weft.kernel
+    def evens(x: i32[16], y: i32[16]):
+        for i in range(16):
+            if i % 2 == 0:
+                low = min(x[i], 3)
+                y[i] = low
+
+    with pytest.raises(ScheduleError) as caught:
+        apply(evens.program, steps().scan("S0", "i", 4).build())
+    assert "each iteration of 'i' has a 'low' of its own" in caught.value.render()
+
+
 def test_other_programs_are_refuted() -> None:
     (right,) = rewritings(prefix.program, steps().scan("S2", "i", 4).build())
     assert check_rewriting(right) is None
