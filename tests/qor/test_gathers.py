@@ -108,9 +108,9 @@ BANKS = [Partition("x", 0, "cyclic", 4), Partition("y", 0, "cyclic", 4)]
 @pytest.mark.parametrize(
     ("split", "expected"),
     [
-        ([], 4),
-        ([Partition("t", 0, "cyclic", 4)], 4),  # each look-up takes a port of each bank
-        ([Partition("t", 0, "block", 8)], 4),
+        ([], 2),  # two ports
+        ([Partition("t", 0, "cyclic", 4)], 2),  # each look-up takes a port of each bank
+        ([Partition("t", 0, "block", 8)], 2),
         ([Partition("t", 0, "complete", 0)], 1),
     ],
 )

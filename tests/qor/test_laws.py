@@ -1,6 +1,7 @@
 """Latency, interval and units of small designs, by the laws of Vitis HLS 2022.1 at 10 ns.
 
-The numbers are worked out by hand: a load takes 2 states, an f32 product 3, a sum 4, a store 1.
+The numbers are worked out by hand: a load takes 2 states, an f32 product 3, a sum 4, a store 1. Where ports are short,
+arrays are bound to `ONE`, a port that reads and one that writes.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from qor_gnn.result.qor_estimate import LoopEstimate, QorEstimate
 from qor_gnn.schedule.reasons import Conflict, PortLimit, Recurrence, Requested
 from tests.qor.designs import N, column_sums, matrix_vector, prefix, region_tree, scale
 
+ONE = "ram_s2p"
 CALL = 1  # a function that a top calls takes a cycle more than as the top
 
 
@@ -58,10 +60,13 @@ def test_a_bank_that_is_not_known_serialises_what_a_known_one_does_not() -> None
 
 def test_loads_of_one_bank_take_turns() -> None:
     s = ScheduleBuilder()
-    s.unroll("j", 4)
+    s.unroll("j", 4).bind_storage("C", ONE)
     whole = body_as_kernel(region_tree(scale(), s), "i")
     # Four loads, one after the other: the last product starts in state 3 + 2, the store in 8.
     assert innermost(estimate(whole)).depth == 9
+    s = ScheduleBuilder()
+    both = body_as_kernel(region_tree(scale(), s.unroll("j", 4)), "i")
+    assert innermost(estimate(both)).depth == 7  # two and two
 
 
 def test_copies_of_an_outer_loop_run_one_after_the_other() -> None:
@@ -121,7 +126,7 @@ def test_a_recurrence_through_memory_counts_its_load_and_store(distance: int) ->
 
 def test_a_bank_limits_the_interval() -> None:
     s = ScheduleBuilder()
-    s.pipeline("j").unroll("j", 8)
+    s.pipeline("j").unroll("j", 8).bind_storage("A", ONE).bind_storage("y", ONE)
     loop = innermost(estimate(region_tree(column_sums(), s)))
     limit = loop.limits[0]
     assert isinstance(limit, PortLimit)
@@ -135,7 +140,7 @@ def test_a_bank_limits_the_interval() -> None:
 def test_the_port_limit_names_the_bank() -> None:
     s = ScheduleBuilder()
     s.pipeline("j").unroll("j", 8)
-    s.partition("A", 1, "cyclic", 8).partition("y", 0, "cyclic", 4)
+    s.partition("A", 1, "cyclic", 8).partition("y", 0, "cyclic", 4).bind_storage("y", ONE)
     limit = innermost(estimate(region_tree(column_sums(), s))).limits[0]
     assert isinstance(limit, PortLimit)
     assert (limit.array, limit.bank, limit.count) == ("y", (0,), 2)
@@ -155,7 +160,7 @@ def test_a_pipelined_loop_unrolls_all_inside() -> None:
     s.pipeline("i")
     found = estimate(region_tree(matrix_vector(), s))
     loop = innermost(found)
-    assert (loop.loops, loop.ii) == (("i",), 64)
+    assert (loop.loops, loop.ii) == (("i",), 32)  # 64 loads through two ports
     # y is loaded and stored once an iteration, and carries nothing to the next one.
     assert isinstance(loop.limits[0], PortLimit)
 
@@ -258,7 +263,7 @@ def three_stores(second: float | None) -> QorEstimate:
     p.compute("T", (i,), a[2 * i + 1], value, after=("S", i))
     p.compute("U", (i,), a[3 * i + 20], b[i] * 2.0, after=("T", i))
     s = ScheduleBuilder()
-    s.pipeline("i").partition("A", 0, "cyclic", 2)
+    s.pipeline("i").partition("A", 0, "cyclic", 2).bind_storage("A", ONE).bind_storage("B", ONE)
     return estimate(region_tree(p, s))
 
 

@@ -264,8 +264,8 @@ def test_without_automatic_pipelines_only_those_that_are_asked_for() -> None:
     assert partitioned(design_of(taps, Pipeline(loop)), tool)[1] == {"t": 3}
     assert partitioned(design_of(taps, Pipeline(loop, 2)), tool)[1] == {"t": 1}
     copied = (Unroll(loop, 6), Pipeline(loop))
-    # Nine elements an iteration; B has one port to store, in each bank.
-    assert partitioned(design_of(taps, *copied), tool)[1] == {"t": 1}
+    # Nine elements an iteration; B has two ports to store, in each bank.
+    assert partitioned(design_of(taps, *copied), tool)[1] == {"t": 2}
     assert partitioned(design_of(taps, Partition("B", 0, "cyclic", 6), *copied), tool)[1] == {
         "t": 8
     }

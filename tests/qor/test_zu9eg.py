@@ -11,7 +11,7 @@ import pytest
 from dsl.arrays.inputs import random_inputs
 from dsl.interp import run
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import Flatten, Partition, Pipeline, Unroll
+from dsl.schedules.steps import BindStorage, Flatten, Partition, Pipeline, Unroll
 from polyhedral.codegen.generate import loop_tree
 from polyhedral.legality.program import check_program
 from polyhedral.schedule import apply
@@ -56,7 +56,9 @@ def test_the_directives_on_a_tree_are_those_of_the_schedule() -> None:
     sample = zu9eg.Sample(
         "gemm", config, "kernels", None, (), zu9eg.schedule(config), zu9eg.Labels(1, 1, 1, 1)
     )
-    direct = kernel_of_tree(loop_tree(apply(sample.program, sample.schedule)))
+    bound = (BindStorage(name, zu9eg.STORAGE) for name in "ABC")
+    steps = Schedule((*sample.schedule.steps, *bound))
+    direct = kernel_of_tree(loop_tree(apply(sample.program, steps)))
     assert split_functions(direct, ((0,), (1,))) == zu9eg.kernel_of(sample)
 
 

@@ -33,6 +33,7 @@ from qor_gnn.fit.labelled.rows import cell, count, csv_rows
 EXTENT = 64
 PERSONALITY = "vitis-2022.1-zu9eg-10ns"
 DEVICE = "xczu9eg"
+STORAGE = "ram_s2p"  # one port that reads and one that writes, of each bank
 FILES = ("kernels", "loops_pipelined", "loops_sequential")
 
 File = Literal["kernels", "loops_pipelined", "loops_sequential"]
@@ -193,9 +194,15 @@ def kernel_of(sample: Sample) -> Kernel:
 
 @cache
 def structure(kernel: str, number: int | None = None, outer: tuple[str, ...] = ()) -> Kernel:
-    """A kernel (or one nest) without directives; the body of the ``outer`` loops on its own."""
+    """A kernel (or one nest) without directives; the body of the ``outer`` loops on its own. Its arrays are bound to
+    `STORAGE`, as all of the data set are.
+    """
     one = program(kernel) if number is None else nest(kernel, number)
     whole = kernel_of_tree(loop_tree(build(one)))
+    memories = tuple(
+        replace(m, storage=STORAGE, impl="auto") if m.shape else m for m in whole.memories
+    )
+    whole = replace(whole, memories=memories)
     if outer:
         return body_as_kernel(whole, outer[-1])
     return split_functions(whole, tuple((n,) for n in range(len(whole.functions[0].body))))
