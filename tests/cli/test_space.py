@@ -40,7 +40,16 @@ def test_a_space_of_one_point_says_so(weft, tmp_path):
         "    b[0] = a[0] * 2.0\n"
     )
     assert "one: 1 point, operators of" in weft("space", f"{file}:one").err
-    found = weft("explore", f"{file}:one", "--trials", "3", "--out", str(tmp_path / "run"))
+    found = weft(
+        "explore",
+        "--evaluator",
+        "model",
+        f"{file}:one",
+        "--trials",
+        "3",
+        "--out",
+        str(tmp_path / "run"),
+    )
     assert "note: the space has one point, the program as it stands" in found.err
     assert "no more points" not in found.err
     assert "The space has one point" in (tmp_path / "run/report.html").read_text()

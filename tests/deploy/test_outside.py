@@ -20,7 +20,20 @@ from weft import f32
 
 def test_a_design_of_a_run_is_brought_to_a_board(tmp_path, capfd):
     run = str(tmp_path / "run")
-    words = ["explore", GEMM, "--size", "mini", "--board", "pynq-z2", "--trials", "4", "--out", run]
+    words = [
+        "explore",
+        "--evaluator",
+        "model",
+        GEMM,
+        "--size",
+        "mini",
+        "--board",
+        "pynq-z2",
+        "--trials",
+        "4",
+        "--out",
+        run,
+    ]
     assert weft_command(words) == 0
     out = tmp_path / "made"
     assert weft_command(["export", run, "--best", "--deploy", "pynq-z2", "--out", str(out)]) == 0
@@ -146,7 +159,18 @@ def test_python_brings_designs_to_boards(tmp_path):
 
 
 def test_a_search_has_the_boards_memory_in_its_budget(tmp_path, capfd):
-    words = ["explore", GEMM, "--size", "mini", "--strategy", "pom", "--deploy", "pynq-z2"]
+    words = [
+        "explore",
+        "--evaluator",
+        "model",
+        GEMM,
+        "--size",
+        "mini",
+        "--strategy",
+        "pom",
+        "--deploy",
+        "pynq-z2",
+    ]
     assert weft_command([*words, "--out", str(tmp_path / "run")]) == 0
     run = weft.load_run(tmp_path / "run")
     assert run.directory.manifest["device"].startswith("xc7z020")
@@ -159,7 +183,18 @@ def test_a_search_has_the_boards_memory_in_its_budget(tmp_path, capfd):
     assert kernel == best.hls_cpp
     assert make(tmp_path / "made/deploy", "software").returncode == 0
     capfd.readouterr()
-    small = ["explore", GEMM, "--size", "small", "--trials", "2", "--deploy", "pynq-z2"]
+    small = [
+        "explore",
+        "--evaluator",
+        "model",
+        GEMM,
+        "--size",
+        "small",
+        "--trials",
+        "2",
+        "--deploy",
+        "pynq-z2",
+    ]
     assert weft_command([*small, "--limit", "bram18=1", "--out", str(tmp_path / "small")]) == 3
     assert "note: where the copies on the chip are too large" in capfd.readouterr().err
     other = [*words, "--device", "xczu9eg", "--out", str(tmp_path / "other")]

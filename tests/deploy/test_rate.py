@@ -29,7 +29,7 @@ def test_the_faster_the_clock_the_less_of_a_word():
 def test_a_search_and_an_export_say_so(tmp_path, capfd):
     words = ["--size", "mini", "--deploy", "u50", "--clock", "3.33"]
     run = ["--trials", "2", "--evaluator", "model", "--out", str(tmp_path / "run")]
-    assert weft_command(["explore", GEMM, *words, *run]) == 0
+    assert weft_command(["explore", "--evaluator", "model", GEMM, *words, *run]) == 0
     told = capfd.readouterr()
     assert "note: a channel of u50 passes 0.69 words" in told.err
     assert "  time on the board: " in told.err

@@ -28,7 +28,8 @@ def begin(*words: str | Path, **env: str) -> subprocess.Popen[str]:
 
 
 def begin_exploring(folder: Path, *words: str | Path, **env: str) -> subprocess.Popen[str]:
-    return begin("explore", GEMM, "--size", "mini", "--out", folder, *words, **env)
+    how = ("--size", "mini", "--evaluator", "model")
+    return begin("explore", GEMM, *how, "--out", folder, *words, **env)
 
 
 def end(process: subprocess.Popen[str], seconds: float = 300) -> tuple[int, str, str]:

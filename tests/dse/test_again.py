@@ -134,7 +134,9 @@ def test_a_promotion_that_failed_is_tried_again_and_takes_its_place(run):
 
 
 def explored(folder: Path, *words: str) -> int:
-    return weft_command(["explore", GEMM, "--size", "mini", "--out", str(folder), *words])
+    return weft_command(
+        ["explore", "--evaluator", "model", GEMM, "--size", "mini", "--out", str(folder), *words]
+    )
 
 
 def test_more_time_mends_a_run(tmp_path, capfd):

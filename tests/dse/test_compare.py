@@ -22,7 +22,12 @@ def runs(tmp_path_factory) -> tuple[Path, Path]:
     folder = tmp_path_factory.mktemp("runs")
     for name, strategy, trials in (("a", "auto", "12"), ("b", "random", "30")):
         words = ["--size", "mini", "--dsp", "60", "--strategy", strategy, "--trials", trials]
-        assert weft_command(["explore", GEMM, *words, "--out", str(folder / name)]) == 0
+        assert (
+            weft_command(
+                ["explore", "--evaluator", "model", GEMM, *words, "--out", str(folder / name)]
+            )
+            == 0
+        )
     return folder / "a", folder / "b"
 
 
@@ -148,7 +153,7 @@ def test_runs_of_different_clocks_are_compared_by_time(runs, tmp_path, capfd):
 def test_a_run_without_designs_can_be_compared(runs, tmp_path, capfd):
     empty = tmp_path / "empty"
     words = ["--size", "mini", "--dsp", "1", "--strategy", "pom", "--out", str(empty)]
-    assert weft_command(["explore", GEMM, *words]) == 3
+    assert weft_command(["explore", "--evaluator", "model", GEMM, *words]) == 3
     capfd.readouterr()
     assert weft_command(["compare", str(empty), str(runs[0]), "--format", "json"]) == 0
     found = rows_of(capfd)

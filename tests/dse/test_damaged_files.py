@@ -13,7 +13,17 @@ from dse.run.folder.json_text import json_of
 from dse.run.results.history import history, log_of
 from tests.dse.commands import GEMM
 
-SEARCH = ("explore", GEMM, "--size", "mini", "--strategy", "random", "--out")
+SEARCH = (
+    "explore",
+    "--evaluator",
+    "model",
+    GEMM,
+    "--size",
+    "mini",
+    "--strategy",
+    "random",
+    "--out",
+)
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,18 @@ def folder(finished, tmp_path):
 
 
 def explore(folder, trials, *words):
-    command = ["explore", GEMM, "--size", "mini", "--strategy", "random", "--trials", trials]
+    command = [
+        "explore",
+        "--evaluator",
+        "model",
+        GEMM,
+        "--size",
+        "mini",
+        "--strategy",
+        "random",
+        "--trials",
+        trials,
+    ]
     return weft([*command, "--out", str(folder), *words])
 
 

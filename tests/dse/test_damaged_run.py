@@ -64,7 +64,18 @@ def test_values_that_are_none(tmp_path, key, value):
 def finished(tmp_path_factory):
     pytest.importorskip("optuna")
     folder = tmp_path_factory.mktemp("whole") / "run"
-    command = ["explore", GEMM, "--size", "mini", "--strategy", "random", "--trials", "6"]
+    command = [
+        "explore",
+        "--evaluator",
+        "model",
+        GEMM,
+        "--size",
+        "mini",
+        "--strategy",
+        "random",
+        "--trials",
+        "6",
+    ]
     assert weft([*command, "--out", str(folder)]) == 0
     return folder
 

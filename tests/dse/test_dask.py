@@ -110,14 +110,32 @@ def test_what_workers_die_over_is_an_error_of_the_tool(address):
 
 def test_a_scheduler_that_is_not_there(tmp_path, capfd, monkeypatch):
     monkeypatch.setattr("dse.run.workers.cluster._CONNECT", 0.5)
-    words = ["explore", GEMM, "--size", "mini", "--out", str(tmp_path / "run")]
+    words = [
+        "explore",
+        "--evaluator",
+        "model",
+        GEMM,
+        "--size",
+        "mini",
+        "--out",
+        str(tmp_path / "run"),
+    ]
     assert weft_command([*words, "--dask", "tcp://127.0.0.1:1"]) == 1
     assert "error[W534]: no Dask scheduler answers at tcp://127.0.0.1:1" in capfd.readouterr().err
 
 
 def test_without_dask_it_is_named(tmp_path, capfd, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    words = ["explore", GEMM, "--size", "mini", "--out", str(tmp_path / "run")]
+    words = [
+        "explore",
+        "--evaluator",
+        "model",
+        GEMM,
+        "--size",
+        "mini",
+        "--out",
+        str(tmp_path / "run"),
+    ]
     assert weft_command([*words, "--dask", "tcp://127.0.0.1:1"]) == 1
     assert "error[W528]: a Dask cluster needs Dask, which is not installed" in (
         capfd.readouterr().err

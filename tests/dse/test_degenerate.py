@@ -51,7 +51,20 @@ def test_without_a_dsp_slice_integers_are_added_but_not_multiplied(
     kernels, tmp_path, kernel, code, strategy
 ):
     words = ["--limit", "dsp=0", "--strategy", strategy, "--trials", "6"]
-    assert weft(["explore", f"{kernels}:{kernel}", *words, "--out", str(tmp_path / "run")]) == code
+    assert (
+        weft(
+            [
+                "explore",
+                "--evaluator",
+                "model",
+                f"{kernels}:{kernel}",
+                *words,
+                "--out",
+                str(tmp_path / "run"),
+            ]
+        )
+        == code
+    )
     problem = json.loads((tmp_path / "run/problem.json").read_text())
     assert [dsp for dsp, _ in problem["curve"]] == [0]
     assert (tmp_path / "run/report.html").is_file()
@@ -59,7 +72,7 @@ def test_without_a_dsp_slice_integers_are_added_but_not_multiplied(
 
 def test_a_share_so_small_that_nothing_fits(kernels, tmp_path, capfd):
     words = ["--share", "0.0001", "--trials", "6", "--out", str(tmp_path / "run")]
-    assert weft(["explore", f"{kernels}:add", *words]) == 3
+    assert weft(["explore", "--evaluator", "model", f"{kernels}:add", *words]) == 3
     assert "no design keeps to the limits" in capfd.readouterr().err
 
 
@@ -67,7 +80,7 @@ def test_a_share_so_small_that_nothing_fits(kernels, tmp_path, capfd):
 @pytest.mark.parametrize("kernel", ["never", "nothing"])
 def test_what_takes_no_cycles_is_explored_and_reported(kernels, tmp_path, capfd, kernel, strategy):
     words = ["--strategy", strategy, "--trials", "6", "--out", str(tmp_path / "run")]
-    assert weft(["explore", f"{kernels}:{kernel}", *words]) == 0
+    assert weft(["explore", "--evaluator", "model", f"{kernels}:{kernel}", *words]) == 0
     assert "fastest: 0 cycles" in capfd.readouterr().err
     assert (tmp_path / "run/report.html").is_file()
     assert weft(["report", str(tmp_path / "run"), "--format", "json"]) == 0

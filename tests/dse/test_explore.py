@@ -49,7 +49,9 @@ def request_of(*steps) -> Request:
 
 
 def explore(folder: Path, *words: str) -> int:
-    return weft_command(["explore", GEMM, "--size", "mini", "--out", str(folder), *words])
+    evaluator = () if "--evaluator" in words else ("--evaluator", "model")
+    command = ["explore", GEMM, "--size", "mini", *evaluator, "--out", str(folder), *words]
+    return weft_command(command)
 
 
 def study_of(folder: Path):
@@ -198,7 +200,14 @@ def two(x: f32[10], y: f32[10], z: f32[10]):
 @pytest.mark.parametrize("kernel", ["scale", "two"])
 def test_a_space_that_is_spent_ends_the_search(tmp_path, capfd, kernel, strategy):
     (tmp_path / "small.py").write_text(SMALL)
-    words = ["explore", f"{tmp_path}/small.py:{kernel}", "--out", str(tmp_path / "run")]
+    words = [
+        "explore",
+        "--evaluator",
+        "model",
+        f"{tmp_path}/small.py:{kernel}",
+        "--out",
+        str(tmp_path / "run"),
+    ]
     words += ["--strategy", strategy, "--trials", "400"]
     assert weft_command(words) == 0
     assert "note: the space has no more points that are worth a trial" in capfd.readouterr().err
@@ -215,7 +224,7 @@ def test_the_whole_of_a_small_space_is_evaluated(tmp_path, capfd):
         "import weft\nfrom weft import f32\n\n\n@weft.kernel\n"
         "def scale(x: f32[12], y: f32[12]):\n    for i in range(12):\n        y[i] = 2.0 * x[i]\n"
     )
-    words = ["explore", f"{file}:scale", "--out", str(tmp_path / "run")]
+    words = ["explore", "--evaluator", "model", f"{file}:scale", "--out", str(tmp_path / "run")]
     assert weft_command([*words, "--strategy", "exhaustive", "--trials", "100"]) == 0
     # One loop of 12: copies 1, 2, 3, 4, 6; the loop keeps two blocks at least.
     assert statuses(tmp_path / "run") == {"ok": 5}

@@ -27,7 +27,17 @@ from weft import explore
     ids=lambda words: " ".join(words)[:24],
 )
 def test_numbers_out_of_their_range(tmp_path, capfd, words):
-    command = ["explore", GEMM, "--size", "mini", "--strategy", "random", *words]
+    command = [
+        "explore",
+        "--evaluator",
+        "model",
+        GEMM,
+        "--size",
+        "mini",
+        "--strategy",
+        "random",
+        *words,
+    ]
     assert weft([*command, "--out", str(tmp_path / "run")]) == 2
     assert words[0] in capfd.readouterr().err
     assert not (tmp_path / "run").exists()
@@ -37,7 +47,7 @@ def test_the_largest_seed_and_the_longest_timeout(tmp_path):
     pytest.importorskip("optuna")
     words = ["--strategy", "random", "--trials", "2"]
     words += ["--seed", str(2**32 - 1), "--timeout", str(365 * 24 * 3600)]
-    command = ["explore", GEMM, "--size", "mini", *words]
+    command = ["explore", "--evaluator", "model", GEMM, "--size", "mini", *words]
     assert weft([*command, "--out", str(tmp_path / "run")]) == 0
 
 
@@ -49,7 +59,7 @@ def test_python_and_the_command_line_ask_for_the_same(tmp_path):
             objectives=("lut", "latency"), out=tmp_path / "python", **common)  # fmt: skip
     words = ["--strategy", "pom", "--trials", "1", "--dsp", "100", "--limit", "lut=20%, ff=9000"]
     words += ["--max-latency", "20000", "--objectives", "lut,latency", "--size", "mini"]
-    weft(["explore", GEMM, *words, "--out", str(tmp_path / "words")])
+    weft(["explore", "--evaluator", "model", GEMM, *words, "--out", str(tmp_path / "words")])
     python, said = (
         json.loads((tmp_path / name / "manifest.json").read_text()) for name in ("python", "words")
     )

@@ -46,7 +46,18 @@ def source(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def finished(source, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("runs") / "run"
-    words = ["explore", str(source), "--dsp", "60", "--trials", "8", "--out", str(folder)]
+    words = [
+        "explore",
+        "--evaluator",
+        "model",
+        str(source),
+        "--dsp",
+        "60",
+        "--trials",
+        "8",
+        "--out",
+        str(folder),
+    ]
     assert weft_command(words) == 0
     return folder
 

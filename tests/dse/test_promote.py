@@ -178,12 +178,34 @@ def test_the_front_is_simulated_and_a_later_session_may_simulate_more(tmp_path):
     assert run.manifest["promote"] == ["csim"]
     [check] = designs(run)[0].promoted["csim"].checks
     assert check.tool.startswith("g++ ")
-    code = weft_command(["explore", GEMM, "--size", "mini", "--out", str(folder), *words, *more])
+    code = weft_command(
+        [
+            "explore",
+            "--evaluator",
+            "model",
+            GEMM,
+            "--size",
+            "mini",
+            "--out",
+            str(folder),
+            *words,
+            *more,
+        ]
+    )
     assert (code, statuses(folder, "promoted")) == (0, {"ok": 1})
 
 
 def test_rtl_is_refused_for_a_device_that_nothing_is_built_for(tmp_path, capfd):
-    words = ["explore", GEMM, "--size", "mini", "--out", str(tmp_path / "run")]
+    words = [
+        "explore",
+        "--evaluator",
+        "model",
+        GEMM,
+        "--size",
+        "mini",
+        "--out",
+        str(tmp_path / "run"),
+    ]
     assert weft_command([*words, "--promote", "rtl"]) == 1
     said = capfd.readouterr().err
     assert "error[W403]: --promote rtl cannot place and route designs for 'xczu9eg'" in said

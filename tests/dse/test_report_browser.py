@@ -24,7 +24,22 @@ def finished(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("browser") / "run"
     # tpe leaves points over the limits of what plans do not know, and points behind the front.
     words = ["--size", "mini", "--dsp", "300", "--limit", "lut=15000", "--trials", "40"]
-    assert weft_command(["explore", GEMM, *words, "--strategy", "tpe", "--out", str(folder)]) == 0
+    assert (
+        weft_command(
+            [
+                "explore",
+                "--evaluator",
+                "model",
+                GEMM,
+                *words,
+                "--strategy",
+                "tpe",
+                "--out",
+                str(folder),
+            ]
+        )
+        == 0
+    )
     write_report(open_run(folder, write=False))
     return folder
 

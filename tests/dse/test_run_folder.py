@@ -21,7 +21,21 @@ needs_full = pytest.mark.skipif(not FULL.exists(), reason="no /dev/full")
 
 
 def explore(folder, *words):
-    return weft(["explore", GEMM, "--size", "mini", "--trials", "3", "--out", str(folder), *words])
+    return weft(
+        [
+            "explore",
+            "--evaluator",
+            "model",
+            GEMM,
+            "--size",
+            "mini",
+            "--trials",
+            "3",
+            "--out",
+            str(folder),
+            *words,
+        ]
+    )
 
 
 def wrong(capfd, code):

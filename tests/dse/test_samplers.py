@@ -106,7 +106,15 @@ def test_another_process_goes_on_where_the_study_is(strategy, tmp_path):
 
 
 def test_what_is_the_same_in_weft_explore(tmp_path):
-    run = weft.explore(product, device="xczu9eg", dsp=60, trials=15, out=tmp_path, progress=False)
+    run = weft.explore(
+        product,
+        device="xczu9eg",
+        dsp=60,
+        trials=15,
+        evaluator="model",
+        out=tmp_path,
+        progress=False,
+    )
     objective = made()
     study = begun(objective, "auto")
     study.optimize(objective, n_trials=15)

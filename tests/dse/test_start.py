@@ -189,7 +189,18 @@ def test_a_schedule_that_is_not_legal_is_refused() -> None:
 
 def test_an_exploration_from_a_schedule_is_resumed_with_it(tmp_path, capsys) -> None:
     kernel = f"{EXAMPLES}/outside/gemm_tiles.py:gemm_tiles"
-    words = ["explore", kernel, "--size", "mini", "--trials", "3", "--out", str(tmp_path / "run")]
+    words = [
+        "explore",
+        "--evaluator",
+        "model",
+        kernel,
+        "--size",
+        "mini",
+        "--trials",
+        "3",
+        "--out",
+        str(tmp_path / "run"),
+    ]
     assert weft_command([*words, "--from", "tiled"]) == 0
     manifest = json.loads((tmp_path / "run" / "manifest.json").read_text())
     assert {step["step"] for step in manifest["start"]} >= {"interface", "buffer", "tile"}

@@ -63,7 +63,9 @@ def test_a_release_that_was_not_measured_is_marked() -> None:
 
 
 def explored(folder: Path, *words: str) -> int:
-    return weft_command(["explore", GEMM, *SMALL, "--out", str(folder), *words])
+    return weft_command(
+        ["explore", "--evaluator", "model", GEMM, *SMALL, "--out", str(folder), *words]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -155,7 +157,7 @@ def test_the_library_takes_a_version_too() -> None:
             C[i, j] += A[i, k] * B[k, j]
 
     where = {"device": "xcu250", "clock": 5.0, "tool": "vitis-2022.1", "dsp": 40}
-    found = weft.explore(product, **where, trials=3, progress=False)
+    found = weft.explore(product, **where, trials=3, evaluator="model", progress=False)
     best = found.best()
     assert best.estimate.tool == "vitis-2022.1-xcu250-2-5ns"
     assert best.estimate.latency.average == best.latency

@@ -68,9 +68,11 @@ class Commands:
             self.run("compile", self.target, "--emit", level)
         self.run("verify", self.target, "--no-cxx", codes=(0, 1))  # 1: all results are NaN
 
-    def explore(self, name: str, *words: str) -> Path:
+    def explore(self, name: str, *words: str, predicted: bool = False) -> Path:
+        """A search; where it is not `predicted` PyTorch is not loaded, which takes longer than most of them."""
         folder = self.folder / name
-        self.run("explore", self.target, "--trials", "4", "--out", folder, *words, codes=(0, 3))
+        how = ("--trials", "4", *(() if predicted else ("--evaluator", "model")))
+        self.run("explore", self.target, *how, "--out", folder, *words, codes=(0, 3))
         for line in (folder / "events.jsonl").read_text(encoding="utf-8").splitlines():
             event = json.loads(line)
             assert event["event"] != "trial" or event["status"] in FINE, line
@@ -170,5 +172,6 @@ def test_all_commands_on_examples(path, tmp_path, capfd):
             commands.run("estimate", commands.target, *words)
         commands.run("space", commands.target, *sized)
         # The fourth trial of many is of the refined front, which all points of a small space are estimated for.
-        trials = 3 + (FILES.index(path) % 3 == 0)
-        commands.explore("run", "--device", "xc7z020", "--trials", str(trials), *sized)
+        predicted = FILES.index(path) % 3 == 0
+        words = ("--device", "xc7z020", "--trials", str(3 + predicted), *sized)
+        commands.explore("run", *words, predicted=predicted)

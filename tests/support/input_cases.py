@@ -66,6 +66,8 @@ def input_case(seed: int, run_files: tuple[str, ...] = ()) -> InputCase:
 
 # ------------------------------------------------------------------------ kernels, schedules
 
+SHORT = ("--device", "xc7z020", "--trials", "2", "--evaluator", "model")
+
 
 def _on_kernel(rng: random.Random, spec: str) -> tuple[str, ...]:
     """A command on a kernel: most often the cheapest, which runs the whole front end."""
@@ -85,7 +87,7 @@ def _on_kernel(rng: random.Random, spec: str) -> tuple[str, ...]:
             ("verify", spec, "--no-cxx"),
             ("verify", spec, "--equivalence"),
             ("export", spec, "--out", out),
-            ("explore", spec, "--device", "xc7z020", "--trials", "2", "--out", out),
+            ("explore", spec, *SHORT, "--out", out),
         ),
         (60, 6, 12, 5, 3, 6, 2, 2, 4),
     )[0]
