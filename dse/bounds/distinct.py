@@ -20,6 +20,7 @@ from math import prod
 from dse.bounds.composing import composed_types
 from dse.bounds.value_graph import ValueGraph, value_graph
 from dsl.expressions.affine import Affine, Atom
+from dsl.expressions.expr import Const
 from dsl.programs.program import Loop, Program
 from dsl.schedules.schedule import Schedule
 from polyhedral.codegen.generate import loop_tree
@@ -73,13 +74,17 @@ class Facts:
     statements: Mapping[str, Statement]
 
     @cached_property
-    def graph(self) -> ValueGraph | None:
-        """All values one by one, where they are few enough."""
-        ops = {name: len(stmt.ops) for name, stmt in self.statements.items()}
-        if any(self.counted[name] is None for name in ops):
+    def operations(self) -> int | None:
+        """Those of all iterations; None where it is data how many there are."""
+        if any(self.counted[name] is None for name in self.statements):
             return None
-        every = sum(count * (self.counted[name] or 0) for name, count in ops.items())
-        return value_graph(self.program, self.statements, every)
+        return sum(len(s.ops) * (self.counted[name] or 0) for name, s in self.statements.items())
+
+    def graph(self, most: int) -> ValueGraph | None:
+        """All values one by one, where there are no more operations than ``most``."""
+        if self.operations is None:
+            return None
+        return value_graph(self.program, self.statements, self.operations, most)
 
     @cached_property
     def composed(self) -> frozenset[str]:
@@ -165,6 +170,20 @@ class Facts:
         loads = (stmt.ops[n] for n in below(stmt, op))
         arrays = {o.access.memory for o in loads if o.kind == "load" and o.access is not None}
         return self.values.grows(name, arrays & self.written) if arrays & self.written else _NONE
+
+    def begun(self, name: str, op: int) -> int:
+        """At most so many sums begin with 0 in what an operation accumulates: the first term of each needs no operator
+        where its order is free.
+        """
+        growing = self.grows(name, op)
+        target = self.statements[name].target.memory
+        cleared = any(
+            s.target.array == target and isinstance(s.value, Const)
+            for s in self.program.statements()
+        )
+        if not growing or not cleared:
+            return 0
+        return prod(trips for loop, trips in self.trips(name).items() if loop not in growing)
 
     def trips(self, name: str) -> dict[str, int]:
         """The most iterations of each loop around a statement, each time that it is entered."""

@@ -22,7 +22,9 @@ from polyhedral.legality.associative import is_associative
 from qor_gnn.design.region import Op, Statement
 
 MOST = 150_000
-"""Operations that are gone through, in less than a second. Larger programs have what `dse.bounds.distinct` proves."""
+"""Operations that are gone through, in about a second."""
+LARGE = 400_000
+"""Operations that are, where less than half of them is proven otherwise. Larger programs have what `dse.bounds.distinct` proves."""
 
 _KEPT = 200_000  # values that reads at subscripts that are data keep, all together
 _COMMUTE = frozenset({"add", "mul", "and", "or", "xor"})
@@ -77,7 +79,7 @@ class ValueGraph:
 
 
 def value_graph(
-    program: Program, statements: Mapping[str, Statement], operations: int
+    program: Program, statements: Mapping[str, Statement], operations: int, most: int
 ) -> ValueGraph | None:
     """The values of a program.
 
@@ -85,13 +87,14 @@ def value_graph(
         program: the program.
         statements: its operations, by statement; none of a statement whose value is known to the compiler.
         operations: how many all iterations have.
+        most: how many may be gone through.
 
     Returns:
         None where there are too many to go through.
     """
-    if operations > MOST:
+    if operations > most:
         return None
-    maker = _Maker(program, statements)
+    maker = _Maker(program, statements, 2 * most)
     try:
         maker.run(program.body, {})
     except _TooManyError:
@@ -109,7 +112,7 @@ class _Maker:
 
     program: Program
     statements: Mapping[str, Statement]
-    left: int = 2 * MOST  # iterations
+    left: int  # iterations
     values: list[Value] = field(default_factory=list)
     keys: dict[tuple[object, ...], int] = field(default_factory=dict)
     held: dict[str, dict[int, int]] = field(default_factory=dict)

@@ -19,6 +19,7 @@ from dse.bounds.counted import counted, kind_of
 from dse.bounds.critical import longest_chain
 from dse.bounds.distinct import Facts, Row, Tag, facts_of, folds, rank, row_of
 from dse.bounds.roofline import Operations
+from dse.bounds.value_graph import LARGE, MOST
 from dsl.expressions.expr import Access as Read
 from dsl.programs.program import Program, Storage
 from polyhedral.dependences.chains import chains
@@ -63,14 +64,15 @@ def work_of(program: Program, tool: Personality, reassociate: bool = False) -> W
     counter.count()
     chains = [*_recurrences(facts, tool, reassociate)]
     operations = counter.operations
-    if facts.graph is not None:
+    graph = facts.graph(MOST if counter.knows_most() else LARGE)
+    if graph is not None:
         # Of integers the core of a sum is one of several, so that its counts are not compared.
         apart = {core: o for core, o in operations.items() if core in counter.floats}
-        operations = dict(counted(facts.graph, tool, reassociate))
+        operations = dict(counted(graph, tool, reassociate))
         for core, known in apart.items():
             if core not in operations or operations[core].times < known.times:
                 operations[core] = known
-        longest = longest_chain(facts.graph, tool, reassociate, facts.composed)
+        longest = longest_chain(graph, tool, reassociate, facts.composed)
         chains.append((longest.cycles, str(longest)))
     return Work(
         program,
@@ -156,10 +158,21 @@ class _Counter:
                     self.floats.add(operator.core)
                 rows, growing = self._told(name, n)
                 times = self.facts.least(name, (row for row, _, _ in rows), growing)
+                if not growing:
+                    times -= min(times, self.facts.begun(name, n))
                 own = alike.setdefault((operator.core, shapes[n]), [])
                 own.append(_Counted(times, rows))
         for (core, _), found in alike.items():
             self.totals[core] = self.totals.get(core, 0) + _different(found)
+
+    def knows_most(self) -> bool:
+        """Whether at least half of the operators in all iterations are counted."""
+        every = 0
+        for name, stmt in self.facts.statements.items():
+            operators = (_operator(stmt, n, self.tool) for n in range(len(stmt.ops)))
+            own = sum(1 for operator in operators if operator is not None)
+            every += own * (self.facts.counted[name] or 0)
+        return 2 * sum(self.totals.values()) >= every
 
     def _told(self, name: str, n: int) -> tuple[list[tuple[Row, int, Tag]], frozenset[str]]:
         """What the values of an operation tell of their iterations.

@@ -7,8 +7,10 @@ import time
 import pytest
 
 import weft
+from dse.bounds import work
 from dse.bounds.bounds import bounds, work_of
 from dse.bounds.distinct import facts_of
+from dse.bounds.value_graph import MOST
 from dse.space.space import space_of
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
@@ -182,9 +184,43 @@ def test_what_enters_twice_may_count_once() -> None:
 
 def test_iterations_that_do_nothing_are_not_gone_through() -> None:
     began = time.process_time()
-    assert facts_of(nowhere.program).graph is None
+    assert facts_of(nowhere.program).graph(MOST) is None
     assert work_of(nowhere.program, TOOL).operations["fmul"].times == 8
     assert time.process_time() - began < 20
+
+
+def test_larger_programs_are_gone_through_where_little_else_is_known(monkeypatch) -> None:
+    monkeypatch.setattr(work, "MOST", 100)
+    monkeypatch.setattr(work, "LARGE", 6_000)
+    sweeps, sums = (work_of(k.program, TOOL, True) for k in (in_place, all_counted))
+    assert sweeps.operations["fadd"].times > 500
+    assert "longest chain" in sweeps.chains[0][1]
+    assert not any("longest chain" in why for _, why in sums.chains)
+    monkeypatch.setattr(work, "LARGE", 100)
+    assert work_of(in_place.program, TOOL, True).operations["fadd"].times < 100
+
+
+def test_a_sum_that_begins_with_0_has_an_addition_less(monkeypatch) -> None:
+    for most in (0, 150_000):
+        monkeypatch.setattr(work, "MOST", most)
+        monkeypatch.setattr(work, "LARGE", most)
+        for free, additions in ((True, 8 * 15), (False, 8 * 16)):
+            assert work_of(all_counted.program, TOOL, free).operations["fadd"].times == additions
+
+
+@weft.kernel
+def in_place(A: f32[40]):
+    for _ in range(16):
+        for i in range(1, 39):
+            A[i] = A[i] + 0.25 * A[i - 1] + 0.5 * A[i + 1]
+
+
+@weft.kernel
+def all_counted(A: f32[8, 16], x: f32[16], y: f32[8]):
+    for i in range(8):
+        y[i] = 0.0
+        for k in range(16):
+            y[i] += A[i, k] * x[k]
 
 
 def _answers(program: Program, free: bool, count: int):
