@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dsl.expressions.affine import Affine
-from dsl.schedules.range_steps import End, Peel, Separate
+from dsl.schedules.range_steps import Peel, Separate
 from dsl.schedules.steps import Split, Step
 from polyhedral.dependences.carried import carried
 from polyhedral.schedule import tried
@@ -92,8 +92,8 @@ def _divisor(affine: Affine, loop: str) -> int:
 def first_apart(
     state: ScheduledScop, before: tuple[Step, ...]
 ) -> tuple[ScheduledScop, tuple[Step, ...]]:
-    """The program with those first, and last, iterations in nests of their own that statements of a loop which hands something
-    on are told apart by; as it is where there are none.
+    """The program with those first iterations in nests of their own that statements of a loop which hands something on are
+    told apart by; as it is where there are none.
 
     Args:
         state: a structure.
@@ -110,34 +110,36 @@ def first_apart(
 
 
 def _apart(state: ScheduledScop, uid: LoopId) -> Iterator[Peel]:
-    """What is cut off a loop, at either end, so that each statement runs in all iterations that are left, or in none."""
+    """What is cut off a loop, so that each statement that assigns what the loop hands on runs in all iterations that are left
+    but for some of the last, or in none.
+    """
     copies = loop_copies(state, uid)
-    members = copies[0]
-    whole = whole_range(members)
-    if len(copies) > 1 or whole is None or len(members) < 2:
+    whole = whole_range(copies[0])
+    if len(copies) > 1 or whole is None or len(copies[0]) < 2:
         return
-    cuts: dict[End, set[int]] = {"start": set(), "end": set()}
-    for member in members:
-        own = whole_range([member])
-        if own is not None:
-            cuts["start"] |= {own.first - whole.first, own.last + 1 - whole.first}
-            cuts["end"] |= {whole.last - own.last, whole.last + 1 - own.first}
+    members = _handing(state, uid, copies[0])
+    ranges = [own for member in members if (own := whole_range([member])) is not None]
+    starts = {n - whole.first for own in ranges for n in (own.first, own.last + 1)}
     most = min(_FIRST, whole.extent // (_SHARE + 1))
-    found = {end: max((n for n in c if 0 < n <= most), default=0) for end, c in cuts.items()}
-    rest = Interval(whole.first + found["start"], whole.last - found["end"])
-    if rest == whole or not all(_alike(whole_range([member]), rest) for member in members):
-        return
-    if any(c.loop == uid and c.flow for c in carried(state, _names(members))):
+    count = max((n for n in starts if 0 < n <= most), default=0)
+    # What nobody needs any more, some of the last iterations do not hand on.
+    rest = Interval(whole.first + count, whole.last - most)
+    if count and all(_alike(own, rest) for own in ranges):
         piece, level = members[0]
-        for end, count in found.items():
-            if count:
-                yield Peel(f"{piece.name}.{piece.names[level]}", count, end)
+        yield Peel(f"{piece.name}.{piece.names[level]}", count)
 
 
-def _alike(own: Interval | None, rest: Interval) -> bool:
-    """Whether a statement runs in all iterations that are left, or in none."""
-    if own is None:
-        return False
+def _handing(
+    state: ScheduledScop, uid: LoopId, members: list[tuple[Piece, int]]
+) -> list[tuple[Piece, int]]:
+    """Those of the statements in a loop that assign to arrays through which it hands something on."""
+    flows = (c for c in carried(state, _names(members)) if c.loop == uid and c.flow)
+    arrays = {state.scop.statement(c.source).stmt.target.array for c in flows}
+    return [(p, k) for p, k in members if p.statement.stmt.target.array in arrays]
+
+
+def _alike(own: Interval, rest: Interval) -> bool:
+    """Whether a statement runs in all of some iterations, or in none."""
     none = own.last < rest.first or own.first > rest.last
     return none or (own.first <= rest.first and own.last >= rest.last)
 
