@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import inf
 
 from dse.evaluators.base import Status
 from dse.space.space import Point, Space
 from dse.space.variant import Variant
-from dse.strategies.estimates import Figures
+from dse.strategies.estimates import Estimates, Figures
 from dse.strategies.fabric import FabricBudget
 from dse.strategies.search import Search
 from dse.strategies.solve import solve
@@ -36,9 +37,7 @@ def filters(space: Space, budget: int, fabric: FabricBudget) -> Search:
     found: list[tuple[Figures, Point]] = []
     for number in numbers:
         for solution in solve(space, number, budget)[:1]:
-            figures = estimates.figures(solution.point)
-            if figures.dsp <= budget:
-                found.append((figures, solution.point))
+            found += _soonest(estimates, solution.point, budget)
     tried, least = 0, (inf, inf)  # DSP slices and LUTs of what was too large
     worth = sorted(_worth(found), key=lambda pair: fabric.excess(pair[1]) > _OVER)
     for figures, point in worth:
@@ -52,6 +51,19 @@ def filters(space: Space, budget: int, fabric: FabricBudget) -> Search:
         if result.status is Status.OK:
             return
         least = figures.dsp, lut
+
+
+def _soonest(estimates: Estimates, planned: Point, budget: int) -> list[tuple[Figures, Point]]:
+    """The structure at the least interval at which its units fit, up to the one that is planned: points of a window
+    compute some of the same values, which plans do not know. None where they fit at none.
+    """
+    for ii in range(1, max((choice.ii for choice in planned.choices), default=1) + 1):
+        choices = tuple(replace(choice, ii=min(choice.ii, ii)) for choice in planned.choices)
+        point = replace(planned, choices=choices)
+        figures = estimates.figures(point)
+        if figures.dsp <= budget:
+            return [(figures, point)]
+    return []
 
 
 def _worth(found: Sequence[tuple[Figures, Point]]) -> list[tuple[Figures, Point]]:

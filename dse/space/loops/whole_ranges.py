@@ -21,12 +21,14 @@ from polyhedral.scop.lookup import with_loop
 from polyhedral.scop.ranges import whole_range
 from polyhedral.scop.scheduled import Dim, LoopId, Piece, ScheduledScop
 
+_MANY = 12  # nests of a program: stages that were written out, each with subscripts like ``i ^ 4``
+
 
 def in_whole_ranges(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]:
     """The program with its tiles undone and its flattened loops apart, and the steps to there; none where there are none
-    of either, or dependences do not allow it.
+    of either, dependences do not allow it, or the program is long: each of its structures would be there twice.
     """
-    if not _open(state):
+    if len(_nests(state)) > _MANY or not _open(state):
         return state, ()
     whole, steps = _undone(state)
     if _open(whole):
@@ -35,6 +37,11 @@ def in_whole_ranges(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ..
         if more:
             whole, steps = further, (*steps, *cuts, *more)
     return whole, steps
+
+
+def _nests(state: ScheduledScop) -> set[int]:
+    """Where its outermost loops stand."""
+    return {piece.place[0] for piece in state.pieces if piece.dims}
 
 
 def _open(state: ScheduledScop) -> bool:
