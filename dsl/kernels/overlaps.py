@@ -30,6 +30,6 @@ def overlapping(arrays: Mapping[str, object], written: Collection[str]) -> tuple
 
 def _share(a: np.ndarray, b: np.ndarray) -> bool:
     try:
-        return bool(np.shares_memory(a, b, max_work=_MOST_WORK))
+        return bool(np.shares_memory(a, b, max_work=_MOST_WORK))  # type: ignore[arg-type]
     except np.exceptions.TooHardError:
         return True
