@@ -90,6 +90,17 @@ def test_what_is_no_fact_about_the_tools_own_choice(tmp_path: Path) -> None:
     assert [(r.timing, r.budget, r.latency, r.delay) for r in kept] == [("zynq7-1", 7.3, 4, 7.25)]
 
 
+def test_products_of_functions_whose_names_end_in_mul_are_no_fused_ones(tmp_path: Path) -> None:
+    files = (
+        "dct_mul_mul_13s_16s_29_4_1.v",
+        "matrixmul_mul_8s_8s_16_1_1.vhd",
+        "mmul_mul_16s_16s_16_2_1.vhd",
+    )
+    named = {"source": "filename", "op": "mul_mul", "latency": ""}
+    facts(tmp_path, *({**named, "stages": file[-4], "path": f"syn/{file}"} for file in files))
+    assert len(list(operator_rows(tmp_path))) == 1
+
+
 def test_bounds_of_a_cell_that_no_report_shows() -> None:
     """9 at 4.09 ns and 4 at 7.3 ns: stages of 5 to 8 are longer than 4.09 and no longer than 7.25."""
     shown = [

@@ -55,6 +55,9 @@ class OperatorRow:
     repo: str
 
 
+_NAMED = re.compile(r"[A-Za-z0-9]mul_mul_")
+
+
 def timing_class(family: str, part: str) -> str | None:
     """The timing class of a part as reports print family and part; None of what is no known family.
 
@@ -75,8 +78,16 @@ def operator_rows(folder: Path) -> Iterator[OperatorRow]:
         with gzip.open(folder / name, "rt", encoding="utf-8") as file:
             for row in csv.DictReader(file):
                 timing = timing_class(row["family"], row["part"])
-                if timing is not None:
+                if timing is not None and not _of_a_function(row):
                     yield _row(row, timing)
+
+
+def _of_a_function(row: dict[str, str]) -> bool:
+    """What was taken for ``mul_mul``, a product in one slice, and is a plain one of a function whose name ends in ``mul``:
+    ``matrixmul_mul_8s_8s_16_1_1.vhd``.
+    """
+    named = row["source"] == "filename" and row["op"] == "mul_mul"
+    return named and _NAMED.search(row["path"].rpartition("/")[2]) is not None
 
 
 def budget_of(clock: float | None, uncertainty: float | None) -> float | None:
