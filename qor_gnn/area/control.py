@@ -56,8 +56,10 @@ def states_of(region: Region) -> int:
     own = region.prologue
     if region.kind == "pipeline" or region.outlined:
         return own + _CALL
-    if region.kind == "block":
-        return int(region.latency)  # what needs no state is in one of the region beside it
+    if region.kind == "block" and not region.latency:
+        return (
+            0  # nothing but numbers is set: it is in the state that the region behind begins with
+        )
     if region.times is not None:
         return own + region.times.states
     return own + 1 + _states_in(region)

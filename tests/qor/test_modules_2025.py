@@ -173,7 +173,7 @@ def luts(kernel: Kernel) -> dict[str, float]:
 def test_a_copy_of_a_matrix_has_one_counter() -> None:
     copied, moved = luts(copying(60, 80)), luts(copying(60, 80, shift=1))
     # 4,800 elements: a counter of 13 bits, with adder and comparison; no nest, no address.
-    assert copied["loop"] == multiplexer(2) + 2 * 13 + ADDER + 4
+    assert copied["loop"] == multiplexer(2) + 2 * (13 + ADDER)
     assert copied["levels"] == 1
     assert not copied["loop_flat"]
     assert not copied["addresses_pipelined"]
