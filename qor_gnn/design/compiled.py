@@ -12,7 +12,7 @@ from qor_gnn.design.constants import folded, folded_alone
 from qor_gnn.design.padding import padded
 from qor_gnn.design.region import Function, Kernel, Node, Op, Statement
 from qor_gnn.design.reshaped import in_words
-from qor_gnn.design.value_ranges import narrowed
+from qor_gnn.design.value_ranges import narrowed, narrowed_alone, ranges_of
 
 _LOW_BITS = ("add", "sub", "mul")
 
@@ -27,14 +27,16 @@ def compiled(kernel: Kernel) -> Kernel:
     return in_words(replace(kernel, memories=(*arguments, *own), functions=functions))
 
 
-def compiled_alone(statement: Statement, stored: DType) -> Statement:
+def compiled_alone(statement: Statement, stored: DType, tables: Mapping[str, DType]) -> Statement:
     """A statement as a compiler hands it on, known without the rest of its kernel.
 
     Args:
         statement: any.
         stored: the type of the elements that it stores.
+        tables: of words, by array.
     """
-    return _ordered(_narrowed(folded_alone(statement), stored))
+    known = narrowed_alone(folded_alone(statement), ranges_of(tables))
+    return _ordered(_narrowed(known, stored))
 
 
 def _nodes(nodes: tuple[Node, ...], types: Mapping[str, DType]) -> tuple[Node, ...]:

@@ -44,6 +44,7 @@ from qor_gnn.design.region import (
     bound,
     outside,
 )
+from qor_gnn.design.table_words import word_type
 
 _SKIPPED = frozenset({"affine.yield", "func.return", "memref.dealloc"})
 
@@ -92,7 +93,7 @@ class _Reader:
             self.depths[info.name] = info.stream
         found = Memory(
             info.name,
-            info.dtype,
+            word_type(info.dtype, info.contents),
             info.shape,
             splits,
             argument,

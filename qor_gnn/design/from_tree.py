@@ -44,6 +44,7 @@ from qor_gnn.design.region import (
     bound,
     outside,
 )
+from qor_gnn.design.table_words import word_type
 
 Values = Mapping[str, Affine]
 
@@ -81,7 +82,8 @@ def statement_of(
     """
     dtype = program.array(instance.stmt.target.array).dtype
     found = _statement(program, instance, dict(instance.bindings), _scalars(program), operators)
-    return compiled_alone(found, dtype)
+    words = {a.name: word_type(a.dtype, a.contents) for a in program.tables}
+    return compiled_alone(found, dtype, words)
 
 
 @dataclass(slots=True)
@@ -101,7 +103,7 @@ class _Reader:
         argument = array.storage not in (Storage.LOCAL, Storage.TABLE)
         words = ((r.dim, r.scheme, r.factor) for r in self.tree.reshapes if r.array == array.name)
         found = Memory(
-            array.name, array.dtype, array.shape, splits, argument, storage, impl,
+            array.name, word_type(array.dtype, array.contents), array.shape, splits, argument, storage, impl,
             reshapes=words_of(array.shape, words),
             cached=any(c.argument == array.name for c in self.tree.caches),
         )  # fmt: skip

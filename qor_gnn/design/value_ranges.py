@@ -1,4 +1,4 @@
-"""Integers are as wide as what they can hold: ranges of values that counters and numbers tell.
+"""Integers are as wide as what they can hold: ranges of values that counters, numbers and tables of them tell.
 
 A tool keeps of a counter the bits that its bounds need, and of what is computed from counters and numbers no more than
 that can be. So ``i * j`` of two counters below 256 is a product of eight bits, whatever the type that it is written in.
@@ -11,25 +11,57 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from dsl.expressions.affine import Affine
+from dsl.expressions.types import DType, IntType
 from qor_gnn.design.region import Function, Guard, Kernel, Loop, Node, Op, Statement
 
 Range = tuple[int, int]
 """The least and the greatest value."""
+
+Known = Mapping[str, Range]
+"""Ranges by name: of counters, and of the elements of tables whose words are narrower than their type."""
 
 _RESULTS = frozenset({"index", "add", "sub", "mul", "and", "shr", "mod", "div", "select"})
 
 
 def narrowed(kernel: Kernel) -> Kernel:
     """The design with integer operations of the widths that their values need."""
-    functions = tuple(Function(f.name, _nodes(f.body, {}), f.symbols) for f in kernel.functions)
+    tables = ranges_of({m.name: m.dtype for m in kernel.memories if not m.argument})
+    functions = tuple(Function(f.name, _nodes(f.body, tables), f.symbols) for f in kernel.functions)
     return replace(kernel, functions=functions)
 
 
-def _nodes(nodes: tuple[Node, ...], counters: Mapping[str, Range]) -> tuple[Node, ...]:
+def narrowed_alone(statement: Statement, known: Known) -> Statement:
+    """A statement with integer operations of the widths that their values need.
+
+    Args:
+        statement: any.
+        known: of the counters around it and of tables.
+    """
+    told = (op.kind == "index" or _table(op) in known for op in statement.ops)
+    return replace(statement, ops=_ops(statement.ops, known)) if any(told) else statement
+
+
+def ranges_of(words: Mapping[str, DType]) -> Known:
+    """The values of what is in arrays, by the types of their words."""
+    own = {name: dtype for name, dtype in words.items() if isinstance(dtype, IntType)}
+    return {f"{name}[]": _values(dtype) for name, dtype in own.items()}
+
+
+def _table(op: Op) -> str:
+    """What the elements that an operation loads are called."""
+    return f"{op.access.memory}[]" if op.kind == "load" and op.access is not None else ""
+
+
+def _values(dtype: IntType) -> Range:
+    half = 1 << (dtype.width - 1)
+    return (-half, half - 1) if dtype.signed else (0, 2 * half - 1)
+
+
+def _nodes(nodes: tuple[Node, ...], counters: Known) -> tuple[Node, ...]:
     return tuple(_node(n, counters) for n in nodes)
 
 
-def _node(node: Node, counters: Mapping[str, Range]) -> Node:
+def _node(node: Node, counters: Known) -> Node:
     match node:
         case Loop():
             known = _counted(node, counters)
@@ -38,19 +70,17 @@ def _node(node: Node, counters: Mapping[str, Range]) -> Node:
         case Guard():
             return replace(node, body=_nodes(node.body, counters))
         case Statement():
-            if not any(op.kind == "index" for op in node.ops):
-                return node
-            return replace(node, ops=_ops(node.ops, counters))
+            return narrowed_alone(node, counters)
 
 
-def _counted(loop: Loop, counters: Mapping[str, Range]) -> Range | None:
+def _counted(loop: Loop, counters: Known) -> Range | None:
     """The values of a loop's counter: one of its bounds that is known is enough on either side."""
     lowers = [r[0] for b in loop.lowers if (r := _affine(b, counters)) is not None]
     uppers = [r[1] for b in loop.uppers if (r := _affine(b, counters)) is not None]
     return (max(lowers), max(max(lowers), min(uppers) - 1)) if lowers and uppers else None
 
 
-def _affine(value: Affine, counters: Mapping[str, Range]) -> Range | None:
+def _affine(value: Affine, counters: Known) -> Range | None:
     least = most = value.const
     for atom, factor in value.terms:
         known = counters.get(atom) if isinstance(atom, str) else None
@@ -61,7 +91,7 @@ def _affine(value: Affine, counters: Mapping[str, Range]) -> Range | None:
     return least, most
 
 
-def _ops(ops: Sequence[Op], counters: Mapping[str, Range]) -> tuple[Op, ...]:
+def _ops(ops: Sequence[Op], counters: Known) -> tuple[Op, ...]:
     found: list[Op] = []
     ranges: list[Range | None] = []
     for op in ops:
@@ -77,7 +107,9 @@ def _ops(ops: Sequence[Op], counters: Mapping[str, Range]) -> tuple[Op, ...]:
         if op.kind == "mul" and op.type == "int":
             new = replace(new, factors=_factors(op, [ops[k] for k in op.operands], taken))
         found.append(new)
-        ranges.append(known if known is not None and known[0] >= 0 else None)  # a rest may be of it
+        # A rest may be of what is computed.
+        told = known is not None and (known[0] >= 0 or op.kind == "load")
+        ranges.append(known if told else None)
     return tuple(found)
 
 
@@ -92,9 +124,12 @@ def _factors(op: Op, operands: Sequence[Op], ranges: Sequence[Range | None]) -> 
     return long, short
 
 
-def _range(op: Op, taken: Sequence[Range | None], counters: Mapping[str, Range]) -> Range | None:
+def _range(op: Op, taken: Sequence[Range | None], counters: Known) -> Range | None:
     if op.kind == "index" and op.access is not None:
         return _affine(op.access.indices[0], counters)
+    if op.kind == "load":
+        words = counters.get(_table(op))
+        return words if words is not None and bits(words) < op.width else None
     if op.kind == "const":
         number = int(op.value)
         return (number, number) if not number >> (op.width - 1) else None

@@ -7,8 +7,11 @@ import pytest
 
 import weft
 from dsl.kernels.kernel import Kernel
+from dsl.schedules.schedule import Schedule
+from mlir_passes.pipeline import compile_design
 from polyhedral.codegen.generate import loop_tree
 from polyhedral.scop.scheduled import build
+from qor_gnn.design.from_module import kernel_of_module
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.design.region import Op, Statement, walk
 from qor_gnn.design.value_ranges import bits
@@ -77,3 +80,27 @@ def test_of_data_nothing_is_known() -> None:
 
 def test_what_wraps_around_is_as_wide_as_its_type() -> None:
     assert products(wraps)[-1].width == 32
+
+
+SMALL = np.array([3, 7, 11, 13, 19, 23, 29, 31] * 32, np.int32)
+SIGNED = np.array([-4, -1, 0, 3, 2, 1, -2, -3] * 32, np.int32)
+WIDE = np.array([0, 1, 2, 3, 4, 5, 6, -(2**31)] * 32, np.int32)
+
+
+@weft.kernel
+def tables(x: i32[256], s: i32[256], d: i32[256], w: i32[256], q: i32[256]):
+    for i in range(256):
+        s[i] = SMALL[i] * x[i]
+        d[i] = SIGNED[i] * x[i]
+        w[i] = WIDE[i] * x[i]
+        q[i] = SIGNED[i] // 2 + SMALL[i]
+
+
+def test_tables_are_as_wide_as_what_is_in_them() -> None:
+    """CSE237C's coefficients of 32 bits are factors of 5 (2021.1), LabC's angles of 16 bits a ROM of 12 (2021.2)."""
+    assert [op.factors for op in products(tables)] == [(32, 5), (32, 3), (32, 32)]
+    design = compile_design(tables.program, Schedule())
+    tree = kernel_of_tree(design.tree)
+    words = {m.name: m.word_bits for m in tree.memories if not m.argument}
+    assert sorted(words.values()) == [3, 5, 32]
+    assert kernel_of_module(design.module) == tree
