@@ -57,33 +57,33 @@ def _values(dtype: IntType) -> Range:
     return (-half, half - 1) if dtype.signed else (0, 2 * half - 1)
 
 
-def _nodes(nodes: tuple[Node, ...], counters: Known) -> tuple[Node, ...]:
-    return tuple(_node(n, counters) for n in nodes)
+def _nodes(nodes: tuple[Node, ...], values: Known) -> tuple[Node, ...]:
+    return tuple(_node(n, values) for n in nodes)
 
 
-def _node(node: Node, counters: Known) -> Node:
+def _node(node: Node, values: Known) -> Node:
     match node:
         case Loop():
-            known = _counted(node, counters)
-            inner = {**counters, node.iv: known} if known is not None else counters
+            known = _counted(node, values)
+            inner = {**values, node.iv: known} if known is not None else values
             return replace(node, body=_nodes(node.body, inner))
         case Guard():
-            return replace(node, body=_nodes(node.body, counters))
+            return replace(node, body=_nodes(node.body, values))
         case Statement():
-            return narrowed_alone(node, counters)
+            return narrowed_alone(node, values)
 
 
-def _counted(loop: Loop, counters: Known) -> Range | None:
+def _counted(loop: Loop, values: Known) -> Range | None:
     """The values of a loop's counter: one of its bounds that is known is enough on either side."""
-    lowers = [r[0] for b in loop.lowers if (r := _affine(b, counters)) is not None]
-    uppers = [r[1] for b in loop.uppers if (r := _affine(b, counters)) is not None]
+    lowers = [r[0] for b in loop.lowers if (r := _affine(b, values)) is not None]
+    uppers = [r[1] for b in loop.uppers if (r := _affine(b, values)) is not None]
     return (max(lowers), max(max(lowers), min(uppers) - 1)) if lowers and uppers else None
 
 
-def _affine(value: Affine, counters: Known) -> Range | None:
+def _affine(value: Affine, values: Known) -> Range | None:
     least = most = value.const
     for atom, factor in value.terms:
-        known = counters.get(atom) if isinstance(atom, str) else None
+        known = values.get(atom) if isinstance(atom, str) else None
         if known is None:
             return None
         ends = (factor * known[0], factor * known[1])
@@ -91,12 +91,12 @@ def _affine(value: Affine, counters: Known) -> Range | None:
     return least, most
 
 
-def _ops(ops: Sequence[Op], counters: Known) -> tuple[Op, ...]:
+def _ops(ops: Sequence[Op], values: Known) -> tuple[Op, ...]:
     found: list[Op] = []
     ranges: list[Range | None] = []
     for op in ops:
         taken = [ranges[k] for k in op.operands]
-        known = _range(op, taken, counters) if op.type == "int" else None
+        known = _range(op, taken, values) if op.type == "int" else None
         if known is not None and not _fits(known, op.width):
             known = None  # it wraps around
         new = op
@@ -124,11 +124,11 @@ def _factors(op: Op, operands: Sequence[Op], ranges: Sequence[Range | None]) -> 
     return long, short
 
 
-def _range(op: Op, taken: Sequence[Range | None], counters: Known) -> Range | None:
+def _range(op: Op, taken: Sequence[Range | None], values: Known) -> Range | None:
     if op.kind == "index" and op.access is not None:
-        return _affine(op.access.indices[0], counters)
+        return _affine(op.access.indices[0], values)
     if op.kind == "load":
-        words = counters.get(_table(op))
+        words = values.get(_table(op))
         return words if words is not None and bits(words) < op.width else None
     if op.kind == "const":
         number = int(op.value)
