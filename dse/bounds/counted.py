@@ -32,6 +32,8 @@ def kind_of(op: Op, tool: Personality) -> Operations | None:
     with_sum = op.kind == "mul" and operator.slice
     ways = tuple(dict.fromkeys((*ways, (1, 0)))) if with_sum else ways
     is_sum = op.kind in ("add", "sub") and operator.integer
+    if is_sum and operator.width and not tool.is_open:  # two may be one adder of three operands
+        ways = (*ways, (operator.dsp, tool.operator("ternary", "int", operator.width).lut))
     return Operations(0, ways, logic, with_sum, is_sum)
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import weft
 from dse.bounds.bounds import Bounds, bounds, work_of
+from dse.bounds.counted import kind_of
 from dsl.kernels.loader import load_kernels
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
@@ -20,6 +21,7 @@ from polyhedral.dependences.values import values_of
 from polyhedral.looptree.counts import instance_counts
 from polyhedral.schedule import apply
 from qor_gnn.design.from_tree import kernel_of_tree
+from qor_gnn.design.region import Op
 from qor_gnn.estimate import estimate
 from qor_gnn.tools.personality import personality
 from weft import f32, i32
@@ -247,3 +249,10 @@ def test_no_schedule_of_an_example_is_below_the_bounds(name: str, tool) -> None:
         design = kernel_of_tree(loop_tree(apply(kernel.program, schedule)))
         answer = estimate(design, tool)
         assert bounds(work, tool, answer.dsp).cycles <= answer.latency.average
+
+
+def test_a_sum_costs_no_more_than_in_an_adder_of_three_operands() -> None:
+    tool = personality("vitis-2022.1-zu9eg-10ns")
+    found = kind_of(Op("add", "int", 32), tool)
+    assert found is not None
+    assert min(lut for _, lut in found.ways) == 32
