@@ -20,7 +20,7 @@ FRAME = 2
 """States of a function besides its regions'."""
 
 USUAL = 255
-"""Iterations of the loops that the term of outer ones is a count of: others have it by what their counters take."""
+"""Iterations of a loop that counts as one outer loop; others count by the LUTs of their counters against its."""
 
 _CALL = 2  # states of a pipeline that is called: start it, wait for it
 
@@ -57,9 +57,7 @@ def states_of(region: Region) -> int:
     if region.kind == "pipeline" or region.outlined:
         return own + _CALL
     if region.kind == "block" and not region.latency:
-        return (
-            0  # nothing but numbers is set: it is in the state that the region behind begins with
-        )
+        return 0  # it sets numbers, in the state that the region behind begins with
     if region.times is not None:
         return own + region.times.states
     return own + 1 + _states_in(region)
@@ -83,7 +81,7 @@ def _states_in(nest: Region) -> int:
 def _counters(leaf: Leaf, sums: Sums) -> None:
     """The counters of a body's own loops, and the sums that they become.
 
-    A pipeline of one loop sets its counter in the state that reads it. Elsewhere the sum waits in a register of its own,
+    A pipeline of one loop at interval 1 sets its counter in the state that reads it. Elsewhere the sum waits in a register of its own,
     or, in a flattened nest, what the counters of its loops are set to.
     """
     loops, tool = leaf.region.loops, leaf.body.personality

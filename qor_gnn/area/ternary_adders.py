@@ -17,16 +17,16 @@ def three_operands(leaf: Leaf) -> int:
     if body.personality.is_open:  # its carry chains have two operands
         return 0
     kept = set(body.registers.values())
-    one: set[int] = set()
+    paired: set[int] = set()
     saved = 0
     for n in body.nodes:
-        if n in one or not _logic(leaf, n):
+        if n in paired or not _logic(leaf, n):
             continue
         for d in graph.deps[n]:
             sole = [after for after, _ in body.succs[d]] == [n] and d not in kept
-            if d in one or not sole or not _logic(leaf, d) or start.get(d) != start[n]:
+            if d in paired or not sole or not _logic(leaf, d) or start.get(d) != start[n]:
                 continue
-            one |= {d, n}
+            paired |= {d, n}
             saved += _less(leaf, d) + _less(leaf, n)
             break
     return saved
