@@ -24,9 +24,9 @@ class RangeMethods(PragmaMethods):
         return self._add(steps.Unflatten, loop, size, outer, inner)
 
     @step_method
-    def peel(self, loop: str, n: int = 1, at: End = "start") -> Self:
+    def peel(self, loop: str, n: int = 1, at: End = "start", before: str = "") -> Self:
         """See `dsl.schedules.range_steps.Peel`."""
-        return self._add(steps.Peel, loop, n, at)
+        return self._add(steps.Peel, loop, n, at, before)
 
     @step_method
     def separate(self) -> Self:

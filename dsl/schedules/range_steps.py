@@ -40,13 +40,16 @@ class Unflatten(Step):
 
 @dataclass(frozen=True, slots=True)
 class Peel(Step):
-    """Let the first or the last ``n`` iterations of a loop stand in a nest of their own (index-set splitting)."""
+    """Let the first or the last ``n`` iterations of a loop stand in a nest of their own (index-set splitting); or those
+    in front of ``before``, a sum of loops around it and whole numbers like ``"16*i_0"``, in the place of ``n``.
+    """
 
     kind = "peel"
     other_names = ("index_set_split",)
     loop: str
     n: int = 1
     at: End = "start"
+    before: str = ""
 
 
 @dataclass(frozen=True, slots=True)

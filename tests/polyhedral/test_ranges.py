@@ -112,6 +112,7 @@ CASES = [
     (flat, steps().unflatten("t", 6).unflatten("t_0", 4, "i", "j").reorder(["t_1", "i", "j"])),
     (flat, steps().unflatten("t", 24).peel("t_1", 20)),
     (ragged, steps().peel("S0.j", 2).peel("S0.i", 1, "end")),
+    (ragged, steps().peel("S0.j", before="i - 3")),
     (ragged, steps().unflatten("t", 7).pipeline("t_1")),
     (rows, steps().split("t", 3).peel("t_1", 1).peel("t_1", 1, "end").peel("n", 1).separate()),
     (rows, steps().partition("d", 0, "complete").peel("n", 3).separate()),
@@ -145,6 +146,10 @@ def test_peeled_iterations_stand_in_front_or_behind() -> None:
     assert text.endswith("t: 0 .. 2\n  S3(t, 0)\nt.2: 2 .. 30\n  S3(t.2)")
     text = nest(ragged.program, steps().peel("S0.j", 2))
     assert text.startswith("i: 0 .. 8\n  j: 0 .. min(2, i + 1)\n    S0(i, j)\n  j.2: 2 .. i + 1\n")
+    text = nest(ragged.program, steps().peel("S0.j", before="i - 3"))
+    assert text.startswith(
+        "i: 0 .. 8\n  j: 0 .. i - 3\n    S0(i, j)\n  j.2: max(0, i - 3) .. i + 1\n"
+    )
 
 
 def test_nests_of_a_statement_become_statements_of_their_own() -> None:
@@ -182,6 +187,10 @@ def test_every_level_computes_the_same() -> None:
         (ragged, steps().peel("t", 0), "W207", "0 iterations, not at least 1"),
         (ragged, steps().peel("t", 1, "stat"), "W207", "did you mean 'start'?"),
         (ragged, steps().unroll("t", 2).peel("t"), "W214", "annotated already"),
+        (ragged, steps().peel("S0.j", before="i + 1"), "W252", "on one side of i + 1"),
+        (ragged, steps().peel("S0.j", before="j"), "W201", "no loop around 'S0.j' is called 'j'"),
+        (ragged, steps().peel("S0.j", 2, before="i"), "W207", "and a number of them as well"),
+        (ragged, steps().peel("S0.j", before="i * i"), "W207", "cannot be cut in front of"),
     ],
 )
 def test_what_cannot_be_is_said(

@@ -28,6 +28,7 @@ After ``distribute(["S1"])``, ``S1`` has the loop ``for i in range(1)``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import islpy as isl
@@ -57,6 +58,8 @@ def distribute(state: ScheduledScop, step: Distribute) -> ScheduledScop:
     for nest in nests:
         group |= _groups([p for p in state.pieces if p.place[: step.depth + 1] == nest], step)
     if len(set(group.values())) < 2:
+        if (told := _copies_told_apart(state, group, step)) is not None:
+            return told
         raise ScheduleError(
             "W210",
             f"{', '.join(step.stmts)} shares no loop below depth {step.depth} with others",
@@ -74,6 +77,22 @@ def distribute(state: ScheduledScop, step: Distribute) -> ScheduledScop:
         alone = sum(nest == group[id(piece)] for nest in group.values()) == 1
         parts = _narrowed(own, step.depth) if alone else [own]
         placed += side_by_side(parts, place) if len(parts) > 1 else [(parts[0], place)]
+    return state.with_places(placed)
+
+
+def _copies_told_apart(
+    state: ScheduledScop, group: Mapping[int, tuple[int, str]], step: Distribute
+) -> ScheduledScop | None:
+    """Where a nest stands apart already, and its loops are copies of others (as what `peel` and `split` leave): the same
+    as loops of their own; None where they are so already.
+    """
+    loops = {d.uid for p in state.pieces if id(p) in group for d in p.dims[step.depth :]}
+    if all(loops.isdisjoint(d.uid for d in p.dims) for p in state.pieces if id(p) not in group):
+        return None
+    placed = [
+        (_relabelled(p, step.depth, group[id(p)][1]) if id(p) in group else p, p.place)
+        for p in state.pieces
+    ]
     return state.with_places(placed)
 
 

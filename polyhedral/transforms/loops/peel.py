@@ -1,4 +1,4 @@
-"""``peel(loop, n, at)``: index-set splitting.
+"""``peel(loop, n, at, before)``: index-set splitting.
 
 Before::
 
@@ -24,19 +24,31 @@ Of a loop whose bounds move with loops around it the first iterations are those 
       for j in range(i, 8):
         S(i, j)
 
+With ``before`` the border moves with the loops around. After ``peel("k", before="8*i_0")``::
+
+    for i_0 in range(4):
+      for k in range(8 * i_0):
+        S(i_0, k)
+      for k in range(8 * i_0, 8 * i_0 + 8):
+        S(i_0, k)
+
 The order stays as it is. Both parts are the same loop to later steps, as the nests are that `split` leaves.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import get_args
 
 from dsl.errors.errors import ScheduleError, did_you_mean
+from dsl.errors.shown import shown
 from dsl.expressions.affine import Affine, Constraint
+from dsl.expressions.affine_text import read_affine
 from dsl.schedules.range_steps import End, Peel
+from dsl.schedules.step_calls import MAX_NUMBER
 from polyhedral.scop.lookup import check_unannotated, dim_of, find_loop, with_loop
 from polyhedral.scop.ranges import loop_copies, whole_range
-from polyhedral.scop.scheduled import Piece, Place, ScheduledScop
+from polyhedral.scop.scheduled import LoopId, Piece, Place, ScheduledScop
 from polyhedral.transforms.registry import Order, transform
 
 
@@ -46,7 +58,7 @@ def peel(state: ScheduledScop, step: Peel) -> ScheduledScop:
 
     Raises:
         ScheduleError: W252 nothing would be left of the loop, or it has no bounds that are numbers; W207 the number
-            of iterations or the end; W214 it is annotated already.
+            of iterations, the end or the border; W201 a border of other loops; W214 it is annotated already.
     """
     if step.at not in get_args(End):
         raise ScheduleError(
@@ -59,6 +71,11 @@ def peel(state: ScheduledScop, step: Peel) -> ScheduledScop:
         raise ScheduleError("W207", f"{step.n} iterations, not at least 1", span=step.span)
     uid = find_loop(state, step.loop, step)
     check_unannotated(dim_of(with_loop(state, uid)), step)
+    if step.before:
+        if (step.n, step.at) != (1, "start"):
+            text = f"iterations in front of {shown(step.before)}, and a number of them as well"
+            raise ScheduleError("W207", text, span=step.span, help="say one of the two")
+        return _at_border(state, uid, step)
     changed: dict[int, list[tuple[Piece, Place]]] = {}
     for members in loop_copies(state, uid):
         whole = whole_range(members)
@@ -68,18 +85,70 @@ def peel(state: ScheduledScop, step: Peel) -> ScheduledScop:
             continue
         border = whole.first + step.n if step.at == "start" else whole.last + 1 - step.n
         for piece, level in members:
-            changed[id(piece)] = _parts(piece, level, border)
+            changed[id(piece)] = _parts(piece, level, Affine.of(border))
     if not changed:
         raise _refused(
             step, f"'{step.loop}' has no more than {step.n} iterations", "peel fewer of them"
         )
+    return _with_parts(state, changed)
+
+
+def _at_border(state: ScheduledScop, uid: LoopId, step: Peel) -> ScheduledScop:
+    """The loop cut at an affine function of the loops around it.
+
+    Raises:
+        ScheduleError: W201 a loop that is not around it; W207 no affine function; W252 all iterations are on one side.
+    """
+    changed: dict[int, list[tuple[Piece, Place]]] = {}
+    behind: set[bool] = set()
+    for piece in state.pieces:
+        level = piece.level(uid)
+        if level is not None:
+            parts = changed[id(piece)] = _parts(piece, level, _border(piece, level, step))
+            behind |= {place[level] == (piece.place[level], 1) for _, place in parts}
+    if len(behind) < 2:
+        raise _refused(
+            step,
+            f"all iterations of '{step.loop}' are on one side of {step.before}",
+            "peel at an iteration inside of its range",
+        )
+    return _with_parts(state, changed)
+
+
+def _border(piece: Piece, level: int, step: Peel) -> Affine:
+    """The first iteration of the second part, over the loops around."""
+    around = piece.names[:level]
+    try:
+        border = read_affine(step.before)
+        if max(abs(c) for c in (border.const, *(c for _, c in border.terms))) > MAX_NUMBER:
+            raise ValueError(f"numbers of at most {MAX_NUMBER}")
+    except ValueError:
+        raise ScheduleError(
+            "W207",
+            f"'{step.loop}' cannot be cut in front of {shown(step.before)}",
+            span=step.span,
+            help='say a sum of loops around it and whole numbers: "16*i_0", "i + 1"',
+        ) from None
+    for name in sorted(border.variables() - set(around)):
+        raise ScheduleError(
+            "W201",
+            f"no loop around '{step.loop}' is called {shown(name)}",
+            span=step.span,
+            help=did_you_mean(name, around),
+        )
+    return border
+
+
+def _with_parts(
+    state: ScheduledScop, changed: Mapping[int, list[tuple[Piece, Place]]]
+) -> ScheduledScop:
     placed: list[tuple[Piece, Place]] = []
     for piece in state.pieces:
         placed += changed.get(id(piece), [(piece, piece.place)])
     return state.with_places(placed)
 
 
-def _parts(piece: Piece, level: int, border: int) -> list[tuple[Piece, Place]]:
+def _parts(piece: Piece, level: int, border: Affine) -> list[tuple[Piece, Place]]:
     """The iterations below the border, and those from there on, in loops of their own."""
     now = Affine.of(piece.dims[level].name)
     sides = (Constraint(-now + (border - 1)), Constraint(now - border))
