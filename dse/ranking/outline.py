@@ -202,8 +202,8 @@ def outlined(kernel: Kernel, tool: Personality, kept: frozenset[str], deep: int)
     around: list[Loop] = []
     nodes = function.body
     for _ in range(deep):
-        loop = nodes[0]
-        if len(nodes) != 1 or not isinstance(loop, Loop):
+        loop = nodes[0] if len(nodes) == 1 else None
+        if not isinstance(loop, Loop):
             raise ValueError("a loop around the nest is gone")
         around.append(loop)
         nodes = loop.body
