@@ -16,16 +16,8 @@ from itertools import product
 
 from backends.deploy.boards import Board
 from backends.deploy.nests import accessed, looked_up
-from backends.deploy.tiles import (
-    Allowance,
-    bits_of,
-    block_ram,
-    chip_room,
-    copies,
-    is_small,
-    most_room,
-    tiles_of_what_fits,
-)
+from backends.deploy.rooms import bits_of, block_ram, chip_room, is_small, most_room
+from backends.deploy.tiles import Allowance, copies, tiles_of_what_fits
 from dsl.errors.errors import ToolError
 from dsl.expressions.types import IndexType
 from dsl.programs.program import Array, Program
@@ -76,7 +68,8 @@ def outside(
         ToolError: W407, an argument has an interface that no host program drives.
     """
     own = allowed or Allowance(board.device.dsp)
-    found = _brought(program, schedule, board, partial(_copied, allowed=own), before)
+    copying = partial(_copied, allowed=own)
+    found = _brought(program, schedule, board, copying, before, own.room)
     assert found is not None, "where copies do not fit, arrays are copied as a whole"
     return found
 
@@ -98,8 +91,9 @@ def in_tiles(
     """
     if board.flow.flow != "xrt" or not all(isinstance(step, _BESIDE) for step in schedule):
         return None
-    copying = partial(tiles_of_what_fits, allowed=allowed or Allowance(board.device.dsp))
-    return _brought(program, schedule, board, partial(_in_words, copying=copying), before)
+    own = allowed or Allowance(board.device.dsp)
+    copying = partial(_in_words, copying=partial(tiles_of_what_fits, allowed=own))
+    return _brought(program, schedule, board, copying, before, own.room)
 
 
 _Copying = Callable[[Program, Sequence[Step], Mapping[str, str], int], Sequence[Step] | None]
@@ -115,9 +109,12 @@ def _brought(
     schedule: Schedule,
     board: Board,
     bringing: _Bringing,
-    before: Sequence[Step] = (),
+    before: Sequence[Step],
+    share: float,
 ) -> Schedule | None:
-    """The schedule with arrays outside and copies of them; None where there is no such way of copying."""
+    """The schedule with arrays outside and copies of them, in a share of the room that there is; None where there is no
+    such way of copying.
+    """
     asked = {s.argument: s for s in schedule if isinstance(s, Interface)}
     for step in asked.values():
         _check(step, board)
@@ -133,7 +130,7 @@ def _brought(
         port = ports[array.name]
         bank = board.bank(port)
         first.append(Interface(array.name, "m_axi", f"gmem{port}", bank=bank))
-    room = chip_room(board) - _more(program, before)
+    room = round(share * chip_room(board)) - _more(program, before)
     if scratch:
         kept = sum(bits_of(a) for a in program.locals if a not in scratch and a.name not in asked)
         room -= min(kept, room // 2)
@@ -214,7 +211,8 @@ def _copied(
         if name not in tables or is_small(program.array(name), room)
     }
     choices = (names, others) if 0 < len(others) < len(names) else (names,)
-    rooms = (room, room + most_room(board) - chip_room(board))
+    more = round(allowed.room * (most_room(board) - chip_room(board)))
+    rooms = (room, room + more)
     for beside, within, some in product((False, True), rooms, choices):
         narrower = 1
         while narrower == 1 or any(
@@ -225,12 +223,11 @@ def _copied(
             if found is not None:
                 return found
             narrower *= 2
-    return [*ports, *_whole(program, names, board)]
+    return [*ports, *_whole(program, names, round(allowed.room * most_room(board)))]
 
 
-def _whole(program: Program, names: Mapping[str, str], board: Board) -> Iterator[Step]:
-    """Copies of whole arrays, the smallest first, as far as there is block RAM for them; none of locals outside."""
-    left = most_room(board)
+def _whole(program: Program, names: Mapping[str, str], left: int) -> Iterator[Step]:
+    """Copies of whole arrays, the smallest first, as far as there is room for them; none of locals outside."""
     given = [array for array in program.arguments if array.name in names]
     for array in sorted(given, key=bits_of):
         left -= bits_of(array)
@@ -330,8 +327,10 @@ def _pipelined(program: Program, steps: Sequence[Step]) -> Iterator[Step]:
     """Pipelines of the innermost loops of what copies."""
     own = {stmt.name for stmt in program.statements()}
     for piece in begun(program, steps).pieces:
+        # Of a statement that stands in several nests the later ones have names of their own.
+        copying = piece.name not in own and piece.statement.stmt.span is None
         loops = [dim.name for dim in piece.dims if dim.unroll is None]  # not those over lanes
-        if piece.name not in own and loops:
+        if copying and loops:
             yield Pipeline(f"{piece.name}.{loops[-1]}")
 
 

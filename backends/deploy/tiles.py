@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import prod
 
-from backends.deploy.boards import Board
+from backends.deploy.block_rows import in_block_rows
 from backends.deploy.choice import Choice, Tileable, choices
 from backends.deploy.nests import (
     Nest,
@@ -24,38 +23,17 @@ from backends.deploy.nests import (
     nests_of,
     work_of,
 )
+from backends.deploy.rooms import bits_of, is_small
 from backends.deploy.rows import in_rows
 from backends.deploy.tile_copies import Moved, moves_with
-from dsl.programs.program import Array, Program, Storage
+from dsl.programs.program import Program, Storage
 from dsl.schedules.steps import Buffer, Distribute, Fuse, Reorder, Step, Tile
-from polyhedral.requests.outside import word_bits
 from polyhedral.requests.second_pointers import reads_again
 from polyhedral.schedule import begun, tried
 from polyhedral.scop.ranges import Interval
 from polyhedral.scop.scheduled import ScheduledScop
 
-_BRAM18 = 18 * 1024  # bits
-_ROOM = 0.4
-"""Of the block RAM, for copies: banks are rounded up to whole memories, mostly to twice as much."""
-_MORE = 1.75
-"""So many times that where nothing fits otherwise: 0.7 of all. Designs may take 0.8, and locals and banks need some."""
-_SMALL = 8  # arrays of so small a part of that are copied whole, whatever else is there
 _TRIES = 12
-
-
-def chip_room(board: Board) -> int:
-    """Bits of the block RAM for copies, and for locals that are on the chip."""
-    return round(_ROOM * block_ram(board))
-
-
-def most_room(board: Board) -> int:
-    """Bits for copies where nothing fits into `chip_room`."""
-    return round(_MORE * chip_room(board))
-
-
-def block_ram(board: Board) -> int:
-    """Bits of all of it."""
-    return board.device.bram18 * _BRAM18
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +46,14 @@ class Allowance:
         rows: locals may have an element for each iteration of a tile.
         beside: nests inside of a loop may be tiled where statements stand in that loop alone, too: arrays pass again in
             each of its iterations.
+        room: share of what there is for copies.
     """
 
     dsp: int
     trees: bool = False
     rows: bool = False
     beside: bool = False
+    room: float = 1.0
 
 
 def copies(
@@ -173,6 +153,8 @@ def _all_tiled(
         called = {a: copy if number == 1 else f"{copy}_{number}" for a, copy in large.items()}
         share = left // (1 + len(nests))
         found = _tiled(state, nest, called, share, allowed)
+        if found is None and not sweeps:
+            found = _eliminated(state, nest, called, share)
         if found is None:
             inside = nests_inside(nest, allowed.beside) if sweeps else []
             if not inside:
@@ -188,6 +170,14 @@ def _all_tiled(
         large = {array: copy for array, copy in large.items() if array not in whole}
         nests = [one for one in nests if any(accesses(state, one, large))]
     return _Tiled(tuple(steps), cycles)
+
+
+def _eliminated(
+    state: ScheduledScop, nest: Nest, names: Mapping[str, str], room: int
+) -> tuple[ScheduledScop, _Tiled] | None:
+    """The nest in blocks of rows, if it is an elimination in place: what it takes is not compared with other ways."""
+    made = in_block_rows(state, nest, names, room)
+    return None if made is None else (made[0], _Tiled(made[1], 0.0))
 
 
 _Ranges = tuple[Interval, ...]
@@ -246,16 +236,6 @@ def _distributed(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]]
             state = moved
             steps.append(apart)
     return state, tuple(steps)
-
-
-def is_small(array: Array, room: int) -> bool:
-    """Whether it is copied as a whole, whatever else is there."""
-    return bits_of(array) <= room // _SMALL
-
-
-def bits_of(array: Array) -> int:
-    """What an array takes in memory."""
-    return prod(array.shape) * word_bits(array.dtype)
 
 
 def _tiled(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import weft
-from backends.deploy import tiles
+from backends.deploy import rooms
 from backends.deploy.boards import board
 from backends.deploy.outside import outside
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
@@ -94,7 +94,7 @@ def scratch(kernel: weft.Kernel, schedule: Schedule) -> set[str]:
 
 def room(monkeypatch: pytest.MonkeyPatch, bits: int) -> None:
     """So many bits of an xc7z020 are for copies."""
-    monkeypatch.setattr(tiles, "_ROOM", bits / (280 * 18 * 1024))
+    monkeypatch.setattr(rooms, "_ROOM", bits / (280 * 18 * 1024))
 
 
 @pytest.mark.parametrize("onto", ["pynq-z2", "u280"])
@@ -112,7 +112,7 @@ def test_what_does_not_fit_goes_outside_and_the_kernel_computes_the_same(
     kernel, bits, expected, onto, monkeypatch
 ):
     chip = board(onto)
-    monkeypatch.setattr(tiles, "_ROOM", bits / (chip.device.bram18 * 18 * 1024))
+    monkeypatch.setattr(rooms, "_ROOM", bits / (chip.device.bram18 * 18 * 1024))
     schedule = outside(kernel.program, Schedule(), chip)
     assert scratch(kernel, schedule) == expected
     assert weft.verify(kernel, schedule, trials=2).ok

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import weft
-from backends.deploy import tiles
+from backends.deploy import rooms
 from backends.deploy.boards import board
 from backends.deploy.outside import outside
 from dsl.schedules.schedule import Schedule
@@ -39,7 +39,7 @@ def copies(kernel, schedule: Schedule) -> dict[str, tuple[int, ...]]:
 @pytest.mark.parametrize("name", TILED)
 def test_tiles_of_a_small_chip_compute_the_same(name, monkeypatch):
     """At the smallest size, with room for a part of the arrays only."""
-    monkeypatch.setattr(tiles, "_ROOM", 0.002)  # some 10,000 bits of an xc7z020
+    monkeypatch.setattr(rooms, "_ROOM", 0.002)  # some 10,000 bits of an xc7z020
     kernel, schedule = made(weft.load(POLYBENCH / f"{name}.py"), "mini")
     result = weft.verify(kernel, schedule)
     assert result.ok, result
@@ -47,7 +47,7 @@ def test_tiles_of_a_small_chip_compute_the_same(name, monkeypatch):
     # Where no tiles are found, what the chip has room for is copied as a whole, and of covariance that is nothing.
     whole = {s.array for s in schedule if isinstance(s, Buffer) and not s.at}
     arrays = [a for a in kernel.program.arguments if a.shape]
-    fitting = {a.name for a in arrays if tiles.bits_of(a) <= tiles.most_room(onto())}
+    fitting = {a.name for a in arrays if rooms.bits_of(a) <= rooms.most_room(onto())}
     assert any(isinstance(s, Tile) for s in schedule) or whole == fitting
 
 
@@ -63,7 +63,7 @@ def framed(A: i16[40, 30], B: i16[40, 30]):
 
 def test_a_frame_is_in_loops_of_its_own_in_tiles_of_all_rows(monkeypatch):
     """The rows of the frame are tiled with those inside, so that tiles end where the array does."""
-    monkeypatch.setattr(tiles, "_ROOM", 0.003)
+    monkeypatch.setattr(rooms, "_ROOM", 0.003)
     kernel, schedule = made(framed)
     (tile,) = (s for s in schedule if isinstance(s, Tile))
     assert 40 % tile.factors[0] == 0
@@ -86,8 +86,8 @@ def test_tiles_of_a_product_fit_the_chip(size, name):
     kernel, schedule = made(weft.load(POLYBENCH / "gemm.py"), size, name)
     found = copies(kernel, schedule)
     bits = sum(32 * prod(shape) for shape in found.values())
-    assert bits <= tiles._ROOM * onto(name).device.bram18 * 18 * 1024
-    assert bits >= 0.1 * tiles._ROOM * onto(name).device.bram18 * 18 * 1024  # as large as fit
+    assert bits <= rooms._ROOM * onto(name).device.bram18 * 18 * 1024
+    assert bits >= 0.1 * rooms._ROOM * onto(name).device.bram18 * 18 * 1024  # as large as fit
     assert any(isinstance(s, Tile) for s in schedule)
 
 
@@ -134,7 +134,7 @@ def in_place(A: f32[60, 60]):
 
 @pytest.mark.parametrize("kernel", [swept, in_place])
 def test_what_every_sweep_touches_is_copied_in_tiles_in_each_of_them(kernel, monkeypatch):
-    monkeypatch.setattr(tiles, "_ROOM", 0.01)
+    monkeypatch.setattr(rooms, "_ROOM", 0.01)
     _, schedule = made(kernel)
     found = copies(kernel, schedule)
     assert {name.split("_")[0] for name in found} == {a.name for a in kernel.program.arguments}
@@ -157,7 +157,7 @@ def scattered(column: u16[3000], y: f32[2048]):
 
 @pytest.mark.parametrize("kernel", [gathered, scattered])
 def test_a_table_that_does_not_fit_is_looked_up_in_memory_outside(kernel, monkeypatch):
-    monkeypatch.setattr(tiles, "_ROOM", 0.01)
+    monkeypatch.setattr(rooms, "_ROOM", 0.01)
     _, schedule = made(kernel)
     tiled = {s.array for s in schedule if isinstance(s, Buffer)}
     assert tiled == {a.name for a in kernel.program.arguments} - {"x"} - (
@@ -187,7 +187,7 @@ def by_channel(x: f32[12, 4, 40], g: f32[4], y: f32[12, 4, 40]):
 
 
 def test_nests_are_tiled_beside_statements_that_stand_in_their_loop_alone(monkeypatch):
-    monkeypatch.setattr(tiles, "_ROOM", 0.002)
+    monkeypatch.setattr(rooms, "_ROOM", 0.002)
     _, schedule = made(by_channel)
     found = copies(by_channel, schedule)
     assert {name.split("_")[0] for name in found} == {"x", "g", "y"}

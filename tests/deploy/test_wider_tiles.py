@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 import weft
-from backends.deploy import tiles
+from backends.deploy import rooms
 from backends.deploy.boards import board
 from backends.deploy.outside import outside
-from backends.deploy.tiles import Allowance, bits_of, chip_room, most_room
+from backends.deploy.rooms import bits_of, chip_room, most_room
+from backends.deploy.tiles import Allowance
 from dse.space.loops.tiles import in_one_pass, in_wider_tiles
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Buffer, Distribute, Expand, Fuse
@@ -51,7 +52,7 @@ def wider(kernel: weft.Kernel) -> Schedule | None:
 
 @pytest.mark.parametrize("kernel", [normalized, largest])
 def test_rows_of_a_tile_have_sums_of_their_own(kernel, monkeypatch):
-    monkeypatch.setattr(tiles, "_ROOM", 0.01)
+    monkeypatch.setattr(rooms, "_ROOM", 0.01)
     schedule = wider(kernel)
     assert schedule is not None
     assert any(isinstance(s, Expand) for s in schedule)
@@ -62,12 +63,12 @@ def test_rows_of_a_tile_have_sums_of_their_own(kernel, monkeypatch):
 
 def test_there_are_none_of_what_fits_and_where_nothing_is_told_apart(monkeypatch):
     assert wider(normalized) is None
-    monkeypatch.setattr(tiles, "_ROOM", 0.01)
+    monkeypatch.setattr(rooms, "_ROOM", 0.01)
     assert wider(turned) is None
 
 
 def test_a_search_in_tiles_lets_rows_take_turns(monkeypatch):
-    monkeypatch.setattr(tiles, "_ROOM", 0.01)
+    monkeypatch.setattr(rooms, "_ROOM", 0.01)
     run = weft.explore(normalized, deploy="pynq-z2", trials=4, progress=False, evaluator="model")
     best = run.best()
     assert any(isinstance(s, Expand) for s in best.schedule)
@@ -100,7 +101,7 @@ def in_turn(x: f32[4000], y: f32[4000]):
 
 
 def test_statements_that_pass_a_tile_are_one_nest(monkeypatch):
-    monkeypatch.setattr(tiles, "_ROOM", 0.01)
+    monkeypatch.setattr(rooms, "_ROOM", 0.01)
     plain = outside(extremes.program, Schedule(), board("pynq-z2"))
     assert not any(isinstance(s, Fuse) for s in plain)
     joined = in_one_pass(extremes.program, plain)
@@ -117,7 +118,7 @@ def test_no_nests_are_joined_that_may_not_be_and_none_that_copy(monkeypatch):
         in_one_pass(extremes.program, outside(extremes.program, Schedule(), board("pynq-z2")))
         is None
     )
-    monkeypatch.setattr(tiles, "_ROOM", 0.01)
+    monkeypatch.setattr(rooms, "_ROOM", 0.01)
     plain = outside(in_turn.program, Schedule(), board("pynq-z2"))
     joined = in_one_pass(in_turn.program, plain)
     assert joined is None
