@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from backends.deploy.boards import board_of
 from backends.deploy.outside import in_tiles, outside
 from backends.deploy.tiles import Allowance
+from dse.accelerator.room import fitting
 from dse.estimates.estimation import Setting, setting
 from dse.estimates.routed import ALREADY, Place
 from dse.evaluators.base import Evaluator, Limits, device_limits
@@ -120,7 +121,12 @@ class Searched:
         allowed = Allowance(board.device.dsp if self.dsp is None else self.dsp, self.reassociate)
         # Tiles of a board are made of loops over whole ranges, not of tiles that the program is written in.
         whole = () if schedule else in_whole_ranges(begun(program, ()))[1]
-        plain = outside(program, schedule, board, allowed, whole)
+
+        def planned(allowed: Allowance) -> Schedule:
+            return outside(program, schedule, board, allowed, whole)
+
+        most = limits_of(board.device, self.share, self.dsp, self.limits, None).resources["bram18"]
+        plain, allowed = fitting(program, self.where, most, allowed, planned)
         start = start_of(program, plain, self.fix)
         # Labels show hardly any designs in tiles: trials on them are lost where only such designs count.
         tiles = None if self.supported else in_tiles(program, schedule, board, allowed, whole)
