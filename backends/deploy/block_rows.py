@@ -67,6 +67,9 @@ def in_block_rows(
     nest = replace(nest, pieces=tuple(p for s in nest.statements for p in state.of_statement(s)))
     if len(nest.pieces) != len(nest.statements) or not _moving_bounds(nest):
         return None
+    # Copies are told from statements of the kernel by these having a place in a file.
+    if any(piece.statement.stmt.span is None for piece in nest.pieces):
+        return None
     own = _rows_of(state, nest)
     if own is None or not _reads_other_rows(nest, own):
         return None
