@@ -10,15 +10,15 @@ some domains with strides. So it is asked only where there are neither strides n
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 import islpy as isl
 
 from dsl.expressions.expr import Access
-from polyhedral.dependences.hidden_writes import Batch, batches
+from polyhedral.dependences.hidden_writes import FEW, Batch, batches
 from polyhedral.isl.text import dims
 from polyhedral.scop.scop import Scop, Statement, common_loops, reduction_access, union_of
 
@@ -113,8 +113,7 @@ def _flows(
 ) -> Iterable[Dependence]:
     flow = isl.UnionMap("{ }")
     for batch in batches(scop, writers, readers, following=False) if writers else ():
-        times, reads, writes = _asked(scop, array, batch)
-        flow = flow.union(last_writes(writes, reads, times))
+        flow = flow.union(_nearest(scop, batch, partial(_reads, scop, array), last_writes))
     return _by_statements(scop, DepKind.FLOW, array, flow)
 
 
@@ -125,28 +124,65 @@ def _of_array(scop: Scop, array: str) -> Iterator[Dependence]:
         return
     output, anti = (isl.UnionMap("{ }") for _ in range(2))
     for batch in batches(scop, writers, writers, following=False):
-        times, _, writes = _asked(scop, array, batch)
-        rewritten = union_of(scop.access_map(s, s.stmt.target) for s in batch.sinks)
-        output = output.union(last_writes(writes, rewritten, times))
+        output = output.union(_nearest(scop, batch, partial(_writes, scop), last_writes))
     yield from _by_statements(scop, DepKind.OUTPUT, array, output)
     for batch in batches(scop, writers, readers, following=True):
-        times, reads, writes = _asked(scop, array, batch)
-        # A statement that reads and writes the element is ordered by its write already.
-        own = (
-            scop.access_map(s, s.stmt.target) for s in batch.sinks if s.stmt.target.array == array
-        )
-        anti = anti.union(next_writes(reads.subtract(union_of(own)), writes, times))
+        anti = anti.union(_nearest(scop, batch, partial(_only_read, scop, array), _following))
     yield from _by_statements(scop, DepKind.ANTI, array, anti)
 
 
-def _asked(scop: Scop, array: str, batch: Batch) -> tuple[isl.UnionMap, isl.UnionMap, isl.UnionMap]:
-    """Times of a batch's statements, what its sinks read of an array, and what its writers write."""
-    indices = {s.index for s in (*batch.sinks, *batch.writers)}
-    return (
-        union_of(scop.original_schedules([scop.statements[n] for n in sorted(indices)])),
-        union_of(scop.access_map(s, a) for s in batch.sinks for a in s.reads if a.array == array),
-        union_of(scop.access_map(s, s.stmt.target) for s in batch.writers),
-    )
+def _nearest(
+    scop: Scop,
+    batch: Batch,
+    accesses: Callable[[Sequence[Statement]], isl.UnionMap],
+    nearest: Callable[[isl.UnionMap, isl.UnionMap, isl.UnionMap], isl.UnionMap],
+) -> isl.UnionMap:
+    """The writes that are nearest to what sinks access, by `last_writes` or `_following`.
+
+    Of writers in many nests one behind the other those of one nest are asked at a time, the nearest first, until
+    all elements are found: most are never asked.
+    """
+    places = sorted({s.place[0] for s in batch.writers})
+    writes = _writes(scop, batch.writers)
+    if len(places) <= FEW or not writes.is_single_valued():
+        return nearest(writes, accesses(batch.sinks), _times(scop, (*batch.sinks, *batch.writers)))
+    found = isl.UnionMap("{ }")
+    for own in sorted({s.place[0] for s in batch.sinks}):
+        sinks = [s for s in batch.sinks if s.place[0] == own]
+        left = accesses(sinks)
+        before = [p for p in reversed(places) if p <= own]
+        for place in before if nearest is last_writes else [p for p in places if p >= own]:
+            if left.is_empty():
+                break
+            writers = [s for s in batch.writers if s.place[0] == place]
+            writes = _writes(scop, writers)
+            pairs = nearest(writes, left, _times(scop, (*sinks, *writers)))
+            found = found.union(pairs)
+            ways = pairs.reverse() if nearest is last_writes else pairs
+            left = left.subtract(ways.apply_range(writes)).coalesce()
+    return found
+
+
+def _times(scop: Scop, statements: Sequence[Statement]) -> isl.UnionMap:
+    """The order of some statements."""
+    indices = sorted({s.index for s in statements})
+    return union_of(scop.original_schedules([scop.statements[n] for n in indices]))
+
+
+def _writes(scop: Scop, statements: Sequence[Statement]) -> isl.UnionMap:
+    """What statements write."""
+    return union_of(scop.access_map(s, s.stmt.target) for s in statements)
+
+
+def _reads(scop: Scop, array: str, statements: Sequence[Statement]) -> isl.UnionMap:
+    """What statements read of an array."""
+    return union_of(scop.access_map(s, a) for s in statements for a in s.reads if a.array == array)
+
+
+def _only_read(scop: Scop, array: str, statements: Sequence[Statement]) -> isl.UnionMap:
+    """The same without what they write themselves: by that write they are ordered already."""
+    own = _writes(scop, [s for s in statements if s.stmt.target.array == array])
+    return _reads(scop, array, statements).subtract(own)
 
 
 def writes_seen(scop: Scop, s: Statement, access: Access) -> Iterator[tuple[Statement, isl.Map]]:
@@ -218,6 +254,11 @@ def last_writes(writes: isl.UnionMap, accesses: isl.UnionMap, times: isl.UnionMa
     earlier = _earlier(writes, accesses, times)
     hidden = _rewrites(writes, times).apply_range(earlier)
     return earlier.subtract(hidden).apply_range(accesses.domain_map())
+
+
+def _following(writes: isl.UnionMap, accesses: isl.UnionMap, times: isl.UnionMap) -> isl.UnionMap:
+    """`next_writes`, its arguments as those of `last_writes`."""
+    return next_writes(accesses, writes, times)
 
 
 def next_writes(accesses: isl.UnionMap, writes: isl.UnionMap, times: isl.UnionMap) -> isl.UnionMap:

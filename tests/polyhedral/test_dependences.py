@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+import islpy as isl
 import pytest
 
 import weft
 from dsl.errors.errors import LanguageError
+from polyhedral.dependences import direct
 from polyhedral.dependences.direct import Dependence, DepKind, dependences, flows_within
 from polyhedral.dependences.graph import dependence_graph, to_dot, to_json
 from polyhedral.dependences.memory_order import memory_order
 from polyhedral.legality.program import check_program
-from polyhedral.scop.scop import build_scop
-from weft import f32
+from polyhedral.scop.scop import Scop, build_scop
+from tests.support.random_programs import random_program
+from weft import f32, i32
 
 Row = tuple[str, str, str, str, tuple[int | None, ...]]
 
@@ -69,6 +72,50 @@ def test_flows_of_a_nest_are_those_of_the_program_between_its_statements() -> No
         inside |= {"S3"} if inside & {"S2", "S3"} else set()  # the whole nest
         of_all = [d for d in flows if {d.source.name, d.sink.name} <= inside]
         assert rows(flows_within(scop, asked)) == rows(of_all)
+
+
+@weft.kernel
+def many_nests(A: i32[20], B: i32[20], n: i32[20]):
+    for i in range(20):
+        A[i] = B[i]
+    for i in range(0, 20, 2):
+        A[i] = A[i] + 1
+    for i in range(5):
+        for j in range(3):
+            A[3 * i + j] = A[i + j] + B[j]
+    A[3] = 7
+    for i in range(7, 15):
+        A[i] = A[i - 3] + A[19 - i]
+    for i in range(20):
+        B[i] = A[n[i] & 15]
+    for i in range(10):
+        A[2 * i + 1] = B[i]
+    for i in range(1, 20):
+        B[i] = B[i - 1] + A[i]
+    for i in range(8):
+        for d in [1, 2, 4]:
+            if i ^ d > i:
+                A[i] = A[i ^ d]
+                A[i ^ d] = i
+
+
+def test_nests_that_are_asked_one_after_the_other_give_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def found(scop: Scop, few: int) -> dict[tuple[object, ...], isl.Map]:
+        monkeypatch.setattr(direct, "FEW", few)
+        for known in (direct.array_flows, direct.array_dependences, dependences):
+            known.cache_clear()
+        return {(d.kind, d.array, d.source, d.sink): d.pairs for d in dependences(scop)}
+
+    count = 0
+    for program in (many_nests.program, *map(random_program, range(20))):
+        scop = build_scop(program)
+        one_by_one, at_once = found(scop, 0), found(scop, 1000)
+        assert one_by_one.keys() == at_once.keys()
+        assert all(one_by_one[key].is_equal(pairs) for key, pairs in at_once.items())
+        count += len(at_once)
+    assert count > 100
 
 
 def test_flow_is_from_the_last_write_only() -> None:
