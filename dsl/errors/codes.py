@@ -214,7 +214,7 @@ HELPS: dict[str, str] = {
     "W114": "compute it outside of the kernel, and capture the number",
     "W138": "write other.at(N=20), with numbers and types that are known when the kernel is compiled",
     "W145": "a negative subscript counts from the end, and reaches as far as the dimension is long",
-    "W150": "write the arguments in their order, without names",
+    "W150": "write as many arguments as it takes, in their order, without names",
     "W430": "name another folder with --out",
     "W431": "name another folder with --out; where a file's name is too long, give the kernel a shorter one",
     "W508": "name another place, which can be written",
