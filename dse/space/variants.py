@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from functools import partial
 
 from dse.space.costs.at_once import overlaps_in
-from dse.space.loops.alignment import aligned, turned, waiting_turned
+from dse.space.loops.alignment import turned, waiting_turned
 from dse.space.loops.blocks import blocks_outermost, in_blocks
-from dse.space.loops.expansion import expanded
-from dse.space.loops.overlaps import leaves_regions, overlapped
-from dse.space.loops.processes import handed_on
+from dse.space.loops.overlaps import leaves_regions
 from dse.space.loops.rectangles import in_rectangles, short_chains
-from dse.space.loops.regrouped import critical_last, distributed, merged, reassociated
+from dse.space.loops.regrouped import critical_last, distributed, reassociated
 from dse.space.loops.told_apart import first_apart, turns_written_out
 from dse.space.loops.wide_skews import widely_skewed
-from dse.space.memory.kept import kept, rows_kept
+from dse.space.memory.kept import kept
 from dse.space.memory.registers import in_registers
 from dse.space.nests.context import Context
-from dse.space.nests.groups import MOST, groups, volumes
+from dse.space.nests.groups import MOST, volumes
 from dse.space.nests.orders import nests
 from dse.space.start import START, Start
+from dse.space.structures import (
+    Move,
+    Shape,
+    Structure,
+    aligned_structures,
+    moved,
+    overlapping,
+    shape_of,
+    structures_of,
+    with_chains,
+    with_locals_expanded,
+    with_rows,
+    with_windows,
+)
 from dse.space.sums.accumulated import accumulated, beside, together
-from dse.space.sums.chains import in_parts
 from dse.space.sums.gathered import gathered
 from dse.space.sums.gathered import in_parts as gathered_in_parts
 from dse.space.sums.histograms import PARTS, in_turn
@@ -37,7 +48,6 @@ from dse.space.tables.carried import carried_on, lane_sums, waits_for_nothing, w
 from dse.space.tables.columns import columns, single
 from dse.space.tables.mirrored import mirrored
 from dse.space.tables.replicas import TURNS, replicated
-from dse.space.tables.windows import windowed
 from dse.space.variant import Variant, any_interval, once
 from dsl.schedules.recurrence_steps import Tree
 from dsl.schedules.steps import Step
@@ -94,16 +104,16 @@ def _variants(
     start: Start,
 ) -> list[Variant]:
     """The structures of a program whose statements are what they are."""
-    structures = _structures(state, free) if not start.structured else [("as given", state, free)]
+    structures = structures_of(state, free) if not start.structured else [("as given", state, free)]
     # The open backend runs processes in order.
-    twins = [] if context.tool.is_open else [t for one in structures for t in _overlapped(*one)]
+    twins = [] if context.tool.is_open else [t for one in structures for t in overlapping(*one)]
     plain = [_variant(*structure, context) for structure in (*structures, *twins)]
-    others = _aligned(structures) if not start.structured else []
+    others = aligned_structures(structures) if not start.structured else []
     outer = _unrolled_inside([*structures, *twins], context)
     triangles = replace(context, uneven=True)
-    outer += [[_variant(*structure, triangles)] for structure in _rows(others or structures)]
+    outer += [[_variant(*structure, triangles)] for structure in with_rows(others or structures)]
     several = reassociate and not start.structured
-    chained: list[_Structure] = []
+    chained: list[Structure] = []
     rectangles = partial(in_rectangles, counts=context.counts)
     spread = [partial_sums(state, plain[0].nests, n) for n in WANTED if several]
     for sums in dict.fromkeys(sums for sums in spread if sums):
@@ -115,31 +125,32 @@ def _variants(
             plain.append(_variant(*structures[-1], context))
     if several:
         outer += _side_by_side(state, free, rectangles, context)
-        chained += _chained(state, free, context)
+        chained += with_chains(state, free, context)
         outer += [_in_registers(*one, context)[-1:] for one in chained]
         mirrored_sums = [_outer(*one, context) for one in apart(state, free, rectangles)]
         outer += [[replace(v, certain=True) for v in some] for some in mirrored_sums]
-        outer += _gathered(state, free, {_shape(at) for _, at, _ in structures}, context)
+        outer += _gathered(state, free, {shape_of(at) for _, at, _ in structures}, context)
     outer += [[_variant(*structure, context)] for structure in others]
-    boxes = _moved((*structures, *twins, *others), "in rectangles", rectangles)
+    boxes = moved((*structures, *twins, *others), "in rectangles", rectangles)
     outer += [[*map(_with_short_chains, _both(*structure, context))] for structure in boxes]
-    wide = _moved(_moved(structures, "far behind", widely_skewed), "in rectangles", rectangles)
+    wide = moved(moved(structures, "far behind", widely_skewed), "in rectangles", rectangles)
     outer += [[_with_short_chains(_variant(*structure, context))] for structure in wide]
     outer += [_registers(*one, context) for one in boxes or structures]
     if not start.structured:
-        both = _moved(structures, "mirrored", mirrored)
+        both = moved(structures, "mirrored", mirrored)
         outer += [_outer(*one, context) for one in both]
-        lanes = _moved([("as written", state, free)], "a sum for each lane", lane_sums)
+        lanes = moved([("as written", state, free)], "a sum for each lane", lane_sums)
         outer += _carried([*structures, *others, *lanes, *chained], rectangles, context)
-    outer += _unrolled_inside([*others, *_moved(others, "turned", turned)], context)
-    outer += [_pushed(*one, context) for one in _moved(structures[:1], "turned", waiting_turned)]
+    outer += _unrolled_inside([*others, *moved(others, "turned", turned)], context)
+    outer += [_pushed(*one, context) for one in moved(structures[:1], "turned", waiting_turned)]
     outer += [
-        [_filter(*structure, context, start)] for structure in _windows(structures, context, start)
+        [_filter(*structure, context, start)]
+        for structure in with_windows(structures, context, start)
     ]
     bound = [v for one in (*structures, *twins) for v in _bound(*one, context)]
     if start.overlapping:
         bound += [_with_short_chains(v) for one in boxes for v in _bound(*one, context)]
-        blocks = _moved(twins, "in blocks", in_blocks)
+        blocks = moved(twins, "in blocks", in_blocks)
         outer += [[_of_blocks(_variant(*one, context))] for one in blocks]
         bound += [_of_blocks(v) for one in blocks for v in _bound(*one, context)]
     return [*plain, *(variant for some in outer for variant in some), *bound]
@@ -156,58 +167,12 @@ def _bound(
         yield _variant(f"{name}, sums in {FABRIC}", state, (*steps, *binds), context)
 
 
-def _structures(state: ScheduledScop, free: tuple[Step, ...]) -> list[_Structure]:
-    """Distributed, merged, as written, and with arrays expanded, each once."""
-    whole, apart = distributed(state)
-    joined, fused = merged(whole)
-    states = (
-        ("distributed", whole, (*free, *apart)),
-        ("merged", joined, (*free, *apart, *fused)),
-        ("as written", state, free),
-    )
-    found: dict[_Shape, _Structure] = {}
-    for structure in states:
-        found.setdefault(_shape(structure[1]), structure)
-    for wide, steps in expanded(state, free):
-        at, apart = distributed(wide)
-        found.setdefault(_shape(at), ("expanded", at, (*steps, *apart)))
-    return list(found.values())
-
-
-def _unrolled_inside(structures: Sequence[_Structure], context: Context) -> list[list[Variant]]:
+def _unrolled_inside(structures: Sequence[Structure], context: Context) -> list[list[Variant]]:
     """The structures with loops around short loops pipelined, and with elements and rows in registers."""
     found = [_outer(*structure, context) for structure in structures]
-    return found + [_kept(*structure, context) for structure in (*structures, *_rows(structures))]
-
-
-def _aligned(structures: Iterable[_Structure]) -> list[_Structure]:
-    """The structures that cannot be distributed any more with other loops outermost, each once."""
-    found: dict[_Shape, _Structure] = {}
-    for name, state, steps in structures:
-        moved, longer = (state, steps) if distributed(state)[1] else aligned(state, steps)
-        if longer != steps:
-            found.setdefault(_shape(moved), (f"{name}, aligned", moved, longer))
-    return list(found.values())
-
-
-def _overlapped(name: str, state: ScheduledScop, steps: tuple[Step, ...]) -> Iterator[_Structure]:
-    """The structure with loops whose iterations overlap, if there can be any: the innermost ones; and all."""
-    at, regions = overlapped(state)
-    if regions:
-        yield f"{name}, iterations overlapped", at, (*steps, *regions)
-        at, more = overlapped(state, nested=True)
-        if len(more) > len(regions):
-            yield f"{name}, iterations overlapped at each level", at, (*steps, *more)
-
-
-def _moved(structures: Iterable[_Structure], how: str, move: _Move) -> list[_Structure]:
-    """The structures that ``move`` adds steps to, with these; ``how`` is said in their names."""
-    found = []
-    for name, state, steps in structures:
-        moved, longer = move(state, steps)
-        if longer != steps:
-            found.append((f"{name}, {how}", moved, longer))
-    return found
+    return found + [
+        _kept(*structure, context) for structure in (*structures, *with_rows(structures))
+    ]
 
 
 def _of_blocks(variant: Variant) -> Variant:
@@ -217,37 +182,6 @@ def _of_blocks(variant: Variant) -> Variant:
 
 def _with_short_chains(variant: Variant) -> Variant:
     return replace(variant, nests=short_chains(variant.nests))
-
-
-def _rows(structures: Iterable[_Structure]) -> Iterator[_Structure]:
-    """Structures with rows in registers that a tool would read again in each iteration."""
-    for name, state, steps in structures:
-        moved, copies = rows_kept(state)
-        if copies:
-            yield f"{name}, rows kept", moved, (*steps, *copies)
-
-
-def _windows(
-    structures: Sequence[_Structure], context: Context, start: Start
-) -> Iterator[_Structure]:
-    """The structures with line buffers and windows, each once; where iterations of loops around can overlap, they do."""
-    seen: set[tuple[Step, ...]] = set()
-    count = {id(one): len(groups(one[1], MOST)) for one in structures}
-    fewest = min(count.values())
-    # Of tiles no more is worked on in a cycle than is copied in one.
-    words = start.words(structures[0][1].scop.program) if start.structured else {}
-    most = max(words.values(), default=0)
-    for structure in structures:
-        # Of the same data in several passes each would have windows of its own.
-        one_pass = count[id(structure)] == fewest
-        if not one_pass and (context.tool.is_open or not handed_on(structure[1])):
-            continue
-        for name, state, steps in windowed(*structure, not context.tool.is_open, most):
-            if (state.dataflow is None and not one_pass) or steps in seen:
-                continue
-            seen.add(steps)
-            at_once = [] if context.tool.is_open else [*_overlapped(name, state, steps)]
-            yield from at_once or [(name, state, steps)]
 
 
 def _registers(
@@ -263,16 +197,16 @@ def _registers(
 
 
 def _carried(
-    structures: Sequence[_Structure], rectangles: _Move, context: Context
+    structures: Sequence[Structure], rectangles: Move, context: Context
 ) -> list[list[Variant]]:
     """The structures with what loops hand on in shift registers, diagonals outermost where both loops of a nest do."""
-    diagonals = _moved(structures, "diagonals", wavefronts)
-    by_columns = _moved(structures, "columns", columns)
+    diagonals = moved(structures, "diagonals", wavefronts)
+    by_columns = moved(structures, "columns", columns)
     diagonals += by_columns
     certain = {f"{name}, carried" for name, _, _ in by_columns}
     free = {f"{name}, carried" for name, state, _ in diagonals if waits_for_nothing(state)}
     found = []
-    for name, state, steps in _moved((*structures, *diagonals), "carried", carried_on):
+    for name, state, steps in moved((*structures, *diagonals), "carried", carried_on):
         # What registers begin with is brought in by the first iterations: the others choose nothing then.
         state, steps = rectangles(*first_apart(state, steps))
         own = replace(context, free=name in free)
@@ -302,18 +236,10 @@ def _filter(
     return replace(found, made=made, beside=state.dataflow is not None)
 
 
-_Structure = tuple[str, ScheduledScop, tuple[Step, ...]]
-_Move = Callable[[ScheduledScop, tuple[Step, ...]], tuple[ScheduledScop, tuple[Step, ...]]]
-_Shape = tuple[tuple[str, ...], ...]
-_REWRITTEN: tuple[tuple[str, _Move], ...] = (
+_REWRITTEN: tuple[tuple[str, Move], ...] = (
     ("choices searched", located),
     ("turns written out", turns_written_out),
 )
-
-
-def _shape(state: ScheduledScop) -> _Shape:
-    """The nests, and where each stands."""
-    return tuple((*g.names, str(g.pieces[0].place)) for g in groups(state))
 
 
 def _outer(
@@ -335,39 +261,23 @@ def _both(*structure: *tuple[str, ScheduledScop, tuple[Step, ...], Context]) -> 
     return [_variant(*structure), *_outer(*structure)]
 
 
-def _chained(
-    state: ScheduledScop, steps: tuple[Step, ...], context: Context
-) -> Iterator[_Structure]:
-    """The program as written with the sums that are inside of pipelines as trees, or in parts."""
-    for most in volumes(state)[-1:]:
-        at, parts = in_parts(state, context, most)
-        if parts:
-            yield "sums in parts", at, (*steps, *parts)
-
-
 def _side_by_side(
-    state: ScheduledScop, free: tuple[Step, ...], rectangles: _Move, context: Context
+    state: ScheduledScop, free: tuple[Step, ...], rectangles: Move, context: Context
 ) -> Iterator[list[Variant]]:
     """The program, and with its locals expanded, with several accumulators of few sums."""
-    for name, at, steps in (("distributed", state, free), *_wide(state, free)):
+    for name, at, steps in (("distributed", state, free), *with_locals_expanded(state, free)):
         found = side_by_side(name, at, steps, nests(distributed(at)[0], context))
         if found is not None:
-            boxes = _moved([found], "in rectangles", rectangles)
+            boxes = moved([found], "in rectangles", rectangles)
             yield [_with_short_chains(_variant(*one, context)) for one in boxes or [found]]
 
 
-def _wide(state: ScheduledScop, free: tuple[Step, ...]) -> Iterator[_Structure]:
-    """The program with its locals expanded as far out as memory allows."""
-    for wide, steps in list(expanded(state, free))[:1]:
-        yield "expanded", wide, steps
-
-
 def _gathered(
-    state: ScheduledScop, free: tuple[Step, ...], known: Set[_Shape], context: Context
+    state: ScheduledScop, free: tuple[Step, ...], known: Set[Shape], context: Context
 ) -> Iterator[list[Variant]]:
     """The program with nests of the same elements in the same loops, and with its sums in parts, if that is new."""
     found = gathered(state)
-    if found is None or _shape(found.state) in known:
+    if found is None or shape_of(found.state) in known:
         return
     yield _outer("gathered", found.state, (*free, *found.steps), context)
     for most in volumes(found.state)[-1:]:
