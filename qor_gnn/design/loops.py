@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from dsl.expressions.affine import Affine
 from dsl.schedules.loop_requests import NO_REQUESTS, LoopRequests, PipelineStyle
@@ -124,12 +125,18 @@ def _requests(asked: LoopRequests, around: Sequence[Loop]) -> LoopRequests:
 
 def _with_average(told: Trips, bounds: Bounds, around: Sequence[Loop]) -> Trips:
     """Trip counts, with the average over all executions that the loops around have."""
-    needed = _needed(bounds, around)
-    budget = max(3, round(_EXECUTIONS ** (1 / max(1, len(needed)))))
-    total, executions = _sum(bounds, needed, {}, budget)
-    average = total / executions if executions else 0.0
+    needed = ((o.iv, Bounds(o.lowers, o.uppers, o.step)) for o in _needed(bounds, around))
+    average = _average(bounds, tuple(needed))
     low, high = told.minimum, told.maximum
     return Trips(low, high, min(max(average, low), high))
+
+
+@lru_cache(maxsize=4096)
+def _average(bounds: Bounds, outer: tuple[tuple[str, Bounds], ...]) -> float:
+    """The average trip count; kept, as the points of a search have the same loops again and again."""
+    budget = max(3, round(_EXECUTIONS ** (1 / max(1, len(outer)))))
+    total, executions = _sum(bounds, outer, {}, budget)
+    return total / executions if executions else 0.0
 
 
 def _needed(bounds: Bounds, around: Sequence[Loop]) -> list[Loop]:
@@ -147,26 +154,27 @@ def _variables(loop: Loop | Bounds) -> set[str]:
     return {v for bound in (*loop.lowers, *loop.uppers) for v in bound.variables()}
 
 
-def _range(loop: Loop | Bounds, env: Mapping[str, int]) -> range:
-    low = max(b.evaluate(env) for b in loop.lowers)
-    return range(low, min(b.evaluate(env) for b in loop.uppers), loop.step)
+def _range(bounds: Bounds, env: Mapping[str, int]) -> range:
+    low = max(b.evaluate(env) for b in bounds.lowers)
+    return range(low, min(b.evaluate(env) for b in bounds.uppers), bounds.step)
 
 
 def _sum(
-    loop: Bounds, outer: Sequence[Loop], env: dict[str, int], budget: int
+    bounds: Bounds, outer: tuple[tuple[str, Bounds], ...], env: dict[str, int], budget: int
 ) -> tuple[float, float]:
     """Iterations of the loop and executions of it: of evenly spaced iterations of a long loop."""
     if not outer:
-        return len(_range(loop, env)), 1
-    every: Sequence[int] = _range(outer[0], env)
+        return len(_range(bounds, env)), 1
+    iv, around = outer[0]
+    every: Sequence[int] = _range(around, env)
     weight = 1.0
     if len(every) > budget:
         weight = len(every) / budget
         every = [every[round(k * (len(every) - 1) / (budget - 1))] for k in range(budget)]
     total = executions = 0.0
     for value in every:
-        env[outer[0].iv] = value
-        more, times = _sum(loop, outer[1:], env, budget)
+        env[iv] = value
+        more, times = _sum(bounds, outer[1:], env, budget)
         total, executions = total + more, executions + times
-    env.pop(outer[0].iv, None)
+    env.pop(iv, None)
     return weight * total, weight * executions
