@@ -41,6 +41,24 @@ def summed(x: i32[256], y: i32[1]):
     y[0] = s
 
 
+@weft.kernel
+def crossed(x: i32[257], a: i32[257], b: i32[257]):
+    for i in range(1, 256):
+        a[i] = (b[i - 1] ^ x[i]) + x[i + 1]
+        b[i] = (a[i - 1] ^ x[i + 1]) + x[i]
+
+
+@weft.kernel
+def begun(x: i32[257], y: i32[257]):
+    for i in range(255):
+        if i == 0:
+            y[i] = 0
+        elif i == 1:
+            y[i] = x[1] - x[0]
+        else:
+            y[i] = min(y[i - 1] + x[i], y[i - 2] + 3 * x[i])
+
+
 def interval(kernel: weft.Kernel, copies: int, tool: str) -> int:
     @kernel.schedule
     def unrolled(s: weft.ScheduleBuilder) -> None:
@@ -67,3 +85,14 @@ def test_more_copies_take_longer(kernel: weft.Kernel, tool: str) -> None:
 @pytest.mark.parametrize("tool", TOOLS[:2])
 def test_sums_of_integers_are_trees(tool: str) -> None:
     assert [interval(summed, copies, tool) for copies in COPIES[:3]] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("kernel", [crossed, begun], ids=lambda k: k.name)
+def test_chains_through_several_stores(kernel: weft.Kernel) -> None:
+    """With an odd number of copies the cycle of `crossed` goes twice around; what `begun` stores in its first copies is
+    loaded again. The open backend schedules its RTL on its own, and starts a state or so earlier or later.
+    """
+    found = interval(kernel, 15, "open-ecp5-10ns")
+    (built,) = weft.estimate(kernel, "unrolled", device="ecp5-85k").loops
+    assert abs(found - built.ii) <= 1
+    assert interval(kernel, 15, TOOLS[0]) > interval(kernel, 5, TOOLS[0]) > 2

@@ -14,6 +14,11 @@ from functools import cached_property
 
 from qor_gnn.body.body import Body
 
+Arrival = tuple[int, float]
+"""When a value is there: the state, and the ns that have passed in it."""
+
+START: Arrival = (0, 0.0)
+
 _Arrival = tuple[int, float, int]
 """When a value is there: the state, the ns that have passed in it, and the states that registered operators alone
 take until then. A body of thousands of operations has millions of them.
@@ -28,6 +33,28 @@ class _Ways:
 
     known: dict[int, _Arrival]
     open: list[int]
+
+
+def behind(body: Body, node: int, at: Arrival) -> Arrival:
+    """When the result of an operation is there that starts as its last operand arrives.
+
+    Args:
+        body: that the operation is in.
+        node: its number.
+        at: when the operand is there.
+    """
+    graph = body.graph
+    operator = graph.operator[node]
+    own = graph.looked_up.get(node, 0) if operator is None else operator.distance
+    states, passed = at
+    if own:
+        return states + own, 0.0
+    if operator is None:
+        return at
+    after = passed + operator.delay
+    if passed > 0 and after > body.personality.usable_ns:
+        return states + 1, operator.delay
+    return states, after
 
 
 class ChainedStates:
@@ -105,18 +132,8 @@ class ChainedStates:
 
     def _behind(self, node: int, at: _Arrival) -> _Arrival:
         """When the result of an operation is there that starts as its last operand arrives."""
-        graph = self._body.graph
-        operator = graph.operator[node]
-        own = graph.looked_up.get(node, 0) if operator is None else operator.distance
-        states, passed, registered = at
-        if own:
-            return states + own, 0.0, registered + own
-        if operator is None:
-            return at
-        after = passed + operator.delay
-        if passed > 0 and after > self._body.personality.usable_ns:
-            return states + 1, operator.delay, registered
-        return states, after, registered
+        states, passed = behind(self._body, node, at[:2])
+        return states, passed, at[2] + self._body.graph.states(node)
 
 
 def _latest(one: _Arrival, other: _Arrival) -> _Arrival:

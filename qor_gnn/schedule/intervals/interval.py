@@ -12,7 +12,7 @@ from qor_gnn.body.longest_paths import LongestPaths, conditional_paths, old_valu
 from qor_gnn.body.quicker_sums import closing_states
 from qor_gnn.schedule.intervals.carried import Nest, dissolved
 from qor_gnn.schedule.intervals.carried_loads import CarriedLoads
-from qor_gnn.schedule.intervals.chained_states import ChainedStates
+from qor_gnn.schedule.intervals.chained_states import START, Arrival, ChainedStates, behind
 from qor_gnn.schedule.intervals.joint_cycles import LoopCarried, joint_cycles
 from qor_gnn.schedule.intervals.kept_updates import (
     is_kept,
@@ -266,31 +266,37 @@ def _ordered_cycles(body: Body, loads: Mapping[int, CarriedLoads]) -> Iterator[C
 
 
 class _Ways:
-    """The longest ways in states from the start of an operation to those of all others behind it."""
+    """The longest ways in states from the start of an operation to those of all others behind it, combinational operators
+    in as many states as they need one after the other.
+    """
 
     def __init__(self, body: Body, start: int) -> None:
         succs = body.succs
         self._start = start
-        self._states = [-1] * len(succs)
+        self._there: list[Arrival | None] = [None] * len(succs)
         self._before = [-1] * len(succs)
-        states, before = self._states, self._before
-        states[start] = 0
+        there, before = self._there, self._before
+        there[start] = START
         for n in range(start, len(succs)):  # numbers go with the order of operations
-            own = states[n]
-            if own < 0:
+            own = there[n]
+            if own is None:
                 continue
+            combined = behind(body, n, own)
             for after, more in succs[n]:
-                if own + more > states[after]:
-                    states[after] = own + more
+                arrival = (own[0] + more, 0.0) if more else combined
+                known = there[after]
+                if known is None or arrival > known:
+                    there[after] = arrival
                     before[after] = n
 
     def states(self, end: int) -> int | None:
         """The most states from the start to the start of ``end``; None where no way leads there."""
-        return None if self._states[end] < 0 else self._states[end]
+        there = self._there[end]
+        return None if there is None else there[0]
 
     def path(self, end: int) -> list[int] | None:
         """The operations behind the start up to ``end``; None where no way leads there."""
-        if end == self._start or self._states[end] < 0:
+        if end == self._start or self._there[end] is None:
             return None
         path = []
         while end != self._start:

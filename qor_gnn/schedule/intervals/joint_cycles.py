@@ -12,6 +12,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
 from qor_gnn.body.body import Body
+from qor_gnn.schedule.intervals.chained_states import START, Arrival, behind
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ class _Relaxed:
     gives its value last.
     """
 
-    states: dict[int, int]
+    there: dict[int, Arrival]
     before: dict[int, int] = field(default_factory=dict)
     by: dict[int, LoopCarried] = field(default_factory=dict)
     late: int | None = None
@@ -116,7 +117,7 @@ class _Search:
     carried: Sequence[LoopCarried]
     order: list[int] = field(init=False)
     inputs: dict[int, list[int]] = field(init=False)
-    least: dict[int, int] = field(init=False)
+    least: dict[int, Arrival] = field(init=False)
 
     def __post_init__(self) -> None:
         """What a loaded value reaches, in order, each with those of its operands that are."""
@@ -136,13 +137,13 @@ class _Search:
         self.inputs = {n: [d for d in graph.deps[n] if d in reached] for n in self.order}
         self.least = self._first({way.value for way in self.carried} - reached)
 
-    def _first(self, values: Set[int]) -> dict[int, int]:
+    def _first(self, values: Set[int]) -> dict[int, Arrival]:
         """When values are there that need nothing of earlier iterations."""
-        graph, ends = self.body.graph, dict[int, int]()
+        graph, ends = self.body.graph, dict[int, Arrival]()
         for n in self.body.nodes:  # operands come before what takes them
-            begin = max((ends.get(d, 0) for d in graph.deps[n]), default=0)
-            ends[n] = begin + graph.states(n)
-        return {n: ends.get(n, 0) for n in values}
+            begin = max((ends.get(d, START) for d in graph.deps[n]), default=START)
+            ends[n] = behind(self.body, n, begin)
+        return {n: ends.get(n, START) for n in values}
 
     def slower_than(self, interval: int) -> Joint | None:
         """A cycle that an interval is too short for; None where there is none."""
@@ -151,36 +152,37 @@ class _Search:
 
     def starts(self, interval: int) -> dict[int, int]:
         """The least states in which loads may start at an interval that is long enough."""
-        return self._relaxed(interval).states
+        return {n: states for n, (states, _) in self._relaxed(interval).there.items()}
 
     def _relaxed(self, interval: int) -> _Relaxed:
-        found = _Relaxed({**self.least, **{way.load: 0 for way in self.carried}})
-        states = found.states
-        for _ in range(len(states) + 1):
-            self._pass(states, found.before)
+        found = _Relaxed({**self.least, **{way.load: START for way in self.carried}})
+        there = found.there
+        for _ in range(len(there) + 1):
+            self._pass(there, found.before)
             found.late = None
             for way in self.carried:
-                if way.value not in states:
+                if way.value not in there:
                     continue
-                there = states[way.value] + way.delay - interval * way.distance
-                if there > states[way.load]:
-                    states[way.load], found.by[way.load], found.late = there, way, way.load
+                state = there[way.value][0] + way.delay - interval * way.distance
+                if state > there[way.load][0]:
+                    there[way.load] = state, 0.0
+                    found.by[way.load], found.late = way, way.load
             if found.late is None:
                 break
         return found
 
-    def _pass(self, states: dict[int, int], before: dict[int, int]) -> None:
-        graph = self.body.graph
+    def _pass(self, there: dict[int, Arrival], before: dict[int, int]) -> None:
         for n in self.order:
             best = -1
             for d in self.inputs[n]:
-                if d in states and (best < 0 or states[d] > states[best]):
+                if d in there and (best < 0 or there[d] > there[best]):
                     best = d
             if best < 0:
                 continue
-            there = states[best] + graph.states(n)
-            if there > states.get(n, -1):  # only what is later makes a cycle that is too slow
-                states[n], before[n] = there, best
+            after = behind(self.body, n, there[best])
+            known = there.get(n)
+            if known is None or after > known:  # only what is later makes a cycle that is too slow
+                there[n], before[n] = after, best
 
     def _cycle(self, at: int, before: dict[int, int], by: dict[int, LoopCarried]) -> Joint:
         """The cycle that a load which comes later and later is on, or behind."""
@@ -191,13 +193,18 @@ class _Search:
             way = by[at]
             at, operators = self._back(before, way)
             path = [*operators, *path]
-            delay += way.delay
+            delay += way.delay + self._chained(operators)
             distance += way.distance
             if at == start:
                 break
-        graph = self.body.graph
-        delay += sum(map(graph.states, path))
         return Joint(start, tuple(path), delay, distance)
+
+    def _chained(self, path: Sequence[int]) -> int:
+        """The states of operators behind each other."""
+        at = START
+        for n in path:
+            at = behind(self.body, n, at)
+        return at[0]
 
     def _back(self, before: dict[int, int], way: LoopCarried) -> tuple[int, list[int]]:
         """The load that a loop-carried value comes from, and the operators between."""
