@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import assert_never
 
 from dsl.expressions.affine import Affine
+from dsl.expressions.comparisons import MIRRORED, OPPOSITE, halfway, told
 from dsl.expressions.expr import (
     Access,
     Binary,
@@ -42,24 +43,6 @@ Stored = Callable[[Access, DType], Range]
 
 MOST_CASES = 16
 """A condition of more cases is one: each clause of a long conjunction would double them."""
-
-OPPOSITE = {
-    CompareOp.LT: CompareOp.GE,
-    CompareOp.LE: CompareOp.GT,
-    CompareOp.GT: CompareOp.LE,
-    CompareOp.GE: CompareOp.LT,
-    CompareOp.EQ: CompareOp.NE,
-    CompareOp.NE: CompareOp.EQ,
-}
-"""The comparison that holds where one does not."""
-_MIRRORED = {
-    CompareOp.LT: CompareOp.GT,
-    CompareOp.LE: CompareOp.GE,
-    CompareOp.GT: CompareOp.LT,
-    CompareOp.GE: CompareOp.LE,
-    CompareOp.EQ: CompareOp.EQ,
-    CompareOp.NE: CompareOp.NE,
-}
 
 
 def type_range(dtype: DType) -> Range:
@@ -230,7 +213,7 @@ class _Ranges:
     def _compared(self, held: Range, cond: Compare, holds: bool, value: Expr) -> Range:
         low, high = held
         op = cond.op if holds else OPPOSITE[cond.op]
-        for mine, other, way in ((cond.lhs, cond.rhs, op), (cond.rhs, cond.lhs, _MIRRORED[op])):
+        for mine, other, way in ((cond.lhs, cond.rhs, op), (cond.rhs, cond.lhs, MIRRORED[op])):
             if bare(mine) != value or not isinstance(other.dtype, IntType | IndexType):
                 continue
             least, most = self.of(other)
@@ -241,14 +224,14 @@ class _Ranges:
 
     def under(self, cond: Expr, holds: bool) -> _Ranges:
         """Those where a condition holds, or does not."""
-        told = tuple(self._told(cond, holds))
-        if not told:
+        said = tuple(self._told(cond, holds))
+        if not said:
             return self
         loops = dict(self.loops)
-        for value, op, (least, most) in told:
+        for value, op, (least, most) in said:
             if isinstance(value, Index):
                 _narrow(loops, value.affine, op, least, most)
-        return _Ranges(loops, self.stored, (*self.told, *told))
+        return _Ranges(loops, self.stored, (*self.told, *said))
 
     def _told(self, cond: Expr, holds: bool) -> Iterator[tuple[Expr, CompareOp, Range]]:
         match cond:
@@ -259,9 +242,10 @@ class _Ranges:
             case Unary(UnaryOp.NOT, operand):
                 yield from self._told(operand, not holds)
             case Compare(op, lhs, rhs) if _is_integer(lhs) and _is_integer(rhs):
-                op = op if holds else OPPOSITE[op]
-                yield bare(lhs), op, self.of(rhs)
-                yield bare(rhs), _MIRRORED[op], self.of(lhs)
+                for value, way, held in told(
+                    op if holds else OPPOSITE[op], bare(lhs), bare(rhs), self.of
+                ):
+                    yield bare(value), way, held
             case Load() if cond.dtype == boolean:
                 yield cond, CompareOp.EQ, (int(holds), int(holds))
             case _:
@@ -282,6 +266,9 @@ class _Ranges:
         a, b = self._integer(lhs, dtype), self._integer(rhs, dtype)
         match op:
             case BinaryOp.ADD:
+                if (found := halfway(lhs, rhs, bare)) is not None:
+                    c = self._integer(found[0], dtype)
+                    return (a[0] + c[0] + found[1]) // 2, (a[1] + c[1] + found[1]) // 2
                 return a[0] + b[0], a[1] + b[1]
             case BinaryOp.SUB:
                 return a[0] - b[1], a[1] - b[0]
@@ -359,7 +346,7 @@ def decided(op: CompareOp, a: Range, b: Range) -> bool | None:
             more = 0 if op is CompareOp.LT else 1
             return True if a[1] < b[0] + more else False if a[0] >= b[1] + more else None
         case CompareOp.GT | CompareOp.GE:
-            return decided(_MIRRORED[op], b, a)
+            return decided(MIRRORED[op], b, a)
         case CompareOp.EQ:
             if a[1] < b[0] or b[1] < a[0]:
                 return False

@@ -24,7 +24,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from dsl.expressions.elements import assigned_element
-from dsl.expressions.expr import Access, Expr, loads
+from dsl.expressions.expr import Access, Compare, Expr, loads, walk
 from dsl.expressions.guarded import chosen, guarded, harmless
 from dsl.expressions.types import DType
 from dsl.programs.program import Node, Stmt, map_statements, statements_in
@@ -126,12 +126,32 @@ class _Guard:
 
     def nodes(self, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
         found: list[Node] = []
-        guard = self
+        guard, moved = self, {*self.moved}
         for node in nodes:
             found.append(map_statements(node, guard._guarded))
             if not isinstance(node, Stmt) or guard._changes(node):
-                guard = replace(self, written=None)
+                guard = replace(guard, written=None)
+            if isinstance(node, Stmt) and self._tells(node, moved):
+                moved.add(node.target.array)
+                guard = replace(guard, moved=frozenset(moved))
         return tuple(found)
+
+    def _tells(self, stmt: Stmt, moved: Collection[str]) -> bool:
+        """Whether it sets a local of the branch to what the condition says something about: where the condition does not
+        hold, ``mid`` of ``if lo < hi: mid = (lo + hi) // 2`` is no subscript.
+        """
+        if stmt.target.array not in self.locals or stmt.target.indices:
+            return False
+        compared = {
+            access.array
+            for part in walk(self.cond if self.about is None else self.about)
+            if isinstance(part, Compare)
+            for access in loads(part)
+            if not access.indices
+        }
+        return any(
+            access.array in compared or access.array in moved for access in loads(stmt.value)
+        )
 
     def _changes(self, stmt: Stmt) -> bool:
         """Whether what the condition was computed from is another one behind the statement."""

@@ -20,8 +20,11 @@ BODIES = {
     "bits": "for i in range(8):\n    w = x[i] & 127\n    c = 0\n    while w > 0:\n        c += w & 1\n        w >>= 1\n    y[i] = c",
     "kern": "for i in range(8):\n    w = x[i] & 127\n    c = 0\n    while w > 0:\n        c += 1\n        w &= w - 1\n    y[i] = c",
     "gcd": "for i in range(8):\n    a = x[i] * z[i]\n    b = z[i] * x[7 - i]\n    while b:\n        a, b = b, a % b\n    y[i] = a",
-    "bisect": "for k in range(8):\n    lo = 0\n    hi = 8\n    while lo < hi:\n        mid = (lo + hi) // 2\n        if x[min(max(mid, 0), 7)] < z[k]:\n            lo = mid + 1\n        else:\n            hi = mid\n    y[k] = lo",
-    "bisect2": "for k in range(8):\n    lo, hi = 0, 7\n    found = -1\n    while lo <= hi:\n        mid = (lo + hi) >> 1\n        v = x[min(max(mid, 0), 7)]\n        if v == z[k]:\n            found = mid\n            break\n        elif v < z[k]:\n            lo = mid + 1\n        else:\n            hi = mid - 1\n    y[k] = found",
+    "bisect": "for k in range(8):\n    lo = 0\n    hi = 8\n    while lo < hi:\n        mid = (lo + hi) // 2\n        if x[mid] < z[k]:\n            lo = mid + 1\n        else:\n            hi = mid\n    y[k] = lo",
+    "bisect2": "for k in range(8):\n    lo, hi = 0, 7\n    found = -1\n    while lo <= hi:\n        mid = (lo + hi) >> 1\n        v = x[mid]\n        if v == z[k]:\n            found = mid\n            break\n        elif v < z[k]:\n            lo = mid + 1\n        else:\n            hi = mid - 1\n    y[k] = found",
+    "bisect3": "for k in range(8):\n    lo, hi = 0, 8\n    while hi - lo > 1:\n        mid = lo + (hi - lo) // 2\n        if x[mid] <= z[k]:\n            lo = mid\n        else:\n            hi = mid\n    y[k] = lo",
+    "bisect4": "for k in range(8):\n    lo, hi = 0, 7\n    while lo < hi:\n        mid = lo + (hi - lo + 1 >> 1)\n        if x[mid] <= z[k]:\n            lo = mid\n        else:\n            hi = mid - 1\n    y[k] = lo",
+    "root": "for k in range(8):\n    lo, hi = 0, 12\n    while lo < hi:\n        mid = (lo + hi + 1) // 2\n        if mid * mid <= x[k]:\n            lo = mid\n        else:\n            hi = mid - 1\n    y[k] = lo",
 }
 
 
@@ -35,6 +38,7 @@ REFUSED = {
     "while True:\n        break": "error[W104]: a 'while' loop whose number of iterations is not known",
     "w: i32 = x[0]\n    while w:\n        w >>= 1": "error[W104]: a 'while' loop that ends at 0 may never do so",
     "i = 0\n    while i < 8:\n        if x[i] > 0:\n            continue\n        i += 1": "error[W104]: a 'while' loop whose",
+    "lo, hi = 0, 8\n    while lo < hi:\n        m = (lo + hi) // 2\n        if x[m] < 9:\n            lo = m\n        else:\n            hi = m - 1": "error[W104]: a 'while' loop whose",
     "i = 0\n    while i < 8:\n        i += 1\n        i -= 1": "error[W104]: a 'while' loop whose",
     "match x[0]:\n        case [a, b]:\n            y[0] = a": "error[W104]: this case is not supported",
 }

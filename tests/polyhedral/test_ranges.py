@@ -104,6 +104,7 @@ def whole() -> ScheduleBuilder:
     return apart.join("ii", "i").join("jj", "j").join("kk", "k")
 
 
+TURNS = (rows, steps().split("t", 3).peel("t_1", 1).peel("t_1", 1, "end").peel("n", 1).separate())
 CASES = [
     (product, whole().interchange("j", "k").pipeline("j")),
     (product, whole().tile(["i", "j"], [5, 2]).buffer("A", "i_0")),
@@ -114,7 +115,7 @@ CASES = [
     (ragged, steps().peel("S0.j", 2).peel("S0.i", 1, "end")),
     (ragged, steps().peel("S0.j", before="i - 3")),
     (ragged, steps().unflatten("t", 7).pipeline("t_1")),
-    (rows, steps().split("t", 3).peel("t_1", 1).peel("t_1", 1, "end").peel("n", 1).separate()),
+    TURNS,
     (rows, steps().partition("d", 0, "complete").peel("n", 3).separate()),
 ]
 
@@ -153,7 +154,7 @@ def test_peeled_iterations_stand_in_front_or_behind() -> None:
 
 
 def test_nests_of_a_statement_become_statements_of_their_own() -> None:
-    state = apply(rows.program, CASES[8][1].build())
+    state = apply(rows.program, TURNS[1].build())
     sums = [s.stmt for s in state.scop.statements if s.stmt.target.array == "u"]
     # Three of a round, and the one that the factor leaves.
     assert [str(s.target) for s in sums] == ["u[1, i]", "u[2, i]", "u[0, i]", "u[1, i]"]
@@ -218,7 +219,7 @@ def shifted(program: Program) -> Program:
 
 
 def test_the_proof_tells_a_wrong_program() -> None:
-    for kernel, schedule in (CASES[0], CASES[4], CASES[8], CASES[9]):
+    for kernel, schedule in (CASES[0], CASES[4], TURNS, CASES[-1]):
         for one in rewritings(kernel.program, schedule.build()):
             assert check_rewriting(one) is None
             wrong = check_rewriting(replace(one, after=shifted(one.after)))
@@ -227,7 +228,7 @@ def test_the_proof_tells_a_wrong_program() -> None:
 
 
 def test_the_proof_tells_one_memory_from_two() -> None:
-    (one,) = rewritings(rows.program, CASES[8][1].build())
+    (one,) = rewritings(rows.program, TURNS[1].build())
     for wrong in ({"near_2": "d"}, {"d_2": "chosen"}):
         memories = tuple({**dict(one.memories), **wrong}.items())
         assert isinstance(check_rewriting(replace(one, memories=memories)), Refutation)

@@ -11,27 +11,30 @@ from dsl.frontend.syntax.loop_parts import Most, first_value, split, stored
 def bisected(loop: ast.While, before: Sequence[ast.stmt]) -> Most | None:
     """``while lo < hi:`` with ``mid = (lo + hi) // 2``, and one end moved to it on each way; None of all others.
 
-    Where it runs as long as something is between the ends, ``while hi - lo > 1:``, each may be moved to the middle.
+    Of two numbers in the middle it is the lower one, to which ``hi`` may be moved, or with ``(lo + hi + 1) // 2`` the
+    upper one, to which ``lo`` may be. Where it runs as long as something is between the ends, ``while hi - lo > 1:``, each may be moved to the middle.
     """
     test, _ = split(loop.test)
-    to_middle: tuple[str, ...]
+    apart = False
     match test:
         case ast.Compare(
             left=ast.Name(id=low), ops=[ast.Lt() | ast.LtE() as op], comparators=[ast.Name(id=high)]
         ):
-            to_middle = ("high",) if isinstance(op, ast.Lt) else ()
+            strict = isinstance(op, ast.Lt)
         case _ if (ends := _apart(test)) is not None:
             low, high = ends
-            to_middle = ("low", "high")
+            strict = apart = True
         case _:
             return None
     middles = [s for s in loop.body if _middle(s, low, high) is not None]
     if len(middles) != 1 or loop.body[0] is not middles[0]:
         return None
-    mid = _middle(middles[0], low, high)
+    found = _middle(middles[0], low, high)
+    assert found is not None, "it is the one that was found"
+    mid, upper = found
     good = {f"{low} = {mid} + 1", f"{high} = {mid} - 1"}
-    good |= {f"{low if end == 'low' else high} = {mid}" for end in to_middle}
-    if [*stored(loop.body)].count(mid or "") != 1 or not _moves(loop.body[1:], (low, high), good):
+    good |= {f"{end} = {mid}" for end in (low, high) if apart or (strict and (end == low) is upper)}
+    if [*stored(loop.body)].count(mid) != 1 or not _moves(loop.body[1:], (low, high), good):
         return None
     firsts = [first_value(low, before), first_value(high, before)]
     known = [end for end in firsts if end is not None]
@@ -62,17 +65,20 @@ def _apart(test: ast.expr) -> tuple[str, str] | None:
     return None
 
 
-def _middle(s: ast.stmt, low: str, high: str) -> str | None:
-    """The name of the middle that a statement finds."""
+def _middle(s: ast.stmt, low: str, high: str) -> tuple[str, bool] | None:
+    """The name of the middle that a statement finds, and whether it is the upper one of two."""
     match s:
         case ast.Assign(targets=[ast.Name(id=name)], value=value):
             text = ast.unparse(value)
         case _:
             return None
-    sums = (f"{low} + {high}", f"{high} + {low}")
-    halves = [f"({s}) // 2" for s in sums] + [f"{s} >> 1" for s in sums]
-    halves += [f"{low} + ({high} - {low}) // 2", f"{low} + ({high} - {low} >> 1)"]
-    return name if text in halves else None
+    for upper, more in ((False, ""), (True, " + 1")):
+        sums = (f"{low} + {high}{more}", f"{high} + {low}{more}")
+        halves = [f"({s}) // 2" for s in sums] + [f"{s} >> 1" for s in sums]
+        rest = f"{high} - {low}{more}"
+        if text in (*halves, f"{low} + ({rest}) // 2", f"{low} + ({rest} >> 1)"):
+            return name, upper
+    return None
 
 
 def _moves(statements: Sequence[ast.stmt], names: tuple[str, str], good: Collection[str]) -> bool:
