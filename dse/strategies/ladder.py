@@ -22,6 +22,8 @@ them all."""
 _LONGEST = 16  # where what is shared is no tree of sums
 _LONGER = 2  # times the interval: with half of the copies it is as it was
 _OF_PORTS = 3  # times the interval, where ports alone make it: 32 copies in five cycles may fit where 16 in two do not
+_DIVIDING = 8  # cycles in which copies share units only because their number divides a loop
+_DIVIDERS = 4  # such vectors
 _SHOWN = 12  # vectors of so many copies
 _TIMES = (1.25, 1.6, 2.0, 3.0)  # the interval, at which units are fewer
 
@@ -82,10 +84,13 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
         each = sum({o.core: o.dsp for o in order.operations if _widens(order, o.loops)}.values())
         copies = int(budget / each) + 1 if each else copies
         copies = max(copies, min(MAX_BANKS, copies * order.waits))
-    every = map(rung, fewest(nest, number, max(1, copies)))
+    every = [rung(vector) for vector in fewest(nest, number, max(1, copies))]
     most, interval = max(budget, least.dsp), longest(nest, order)
     found = [r for r in (_within(nest, each, most, interval) for each in every) if r is not None]
     found = [_asking(nest, r, budget, interval) for r in found]
+    if least.dsp and interval > 1:
+        within = (r.cost.cycles for r in found if r.cost.dsp <= budget)
+        found += _dividing(nest, every, budget, min(within, default=inf))
     if not least.dsp:
         found = [replace(r, fills=True) if r.cost.copies > modest else r for r in found]
     if least.dsp and not order.skewed and nest.shares_units(order):
@@ -115,6 +120,25 @@ def _within(nest: Nest, rung: Rung, budget: float, most: int) -> Rung | None:
         return None
     priced = cost(nest, order, rung.vector, asked=asked)
     return Rung(rung.order, rung.vector, priced, asked, rung.fills)
+
+
+def _dividing(nest: Nest, every: list[Rung], budget: int, slowest: float) -> list[Rung]:
+    """The fastest of copies that have all ports they want and too many units, where these share units over some cycles.
+
+    As many fewer copies would do the same in a cycle, but where a number that divides the loop is not among these: what
+    is left then is a pipeline more, that fills and drains.
+    """
+    found: list[Rung] = []
+    for rung in every:
+        order = nest.orders[rung.order]
+        if rung.cost.dsp <= budget or rung.cost.interval > 1 or uneven(order, rung.vector):
+            continue
+        asked = sharing_interval(nest, order, rung.vector, 1, budget)
+        if asked is not None and asked <= _DIVIDING:
+            priced = cost(nest, order, rung.vector, asked=asked)
+            if priced.cycles < slowest:
+                found.append(Rung(rung.order, rung.vector, priced, asked, rung.fills))
+    return sorted(found, key=attrgetter("key"))[:_DIVIDERS]
 
 
 def _asking(nest: Nest, rung: Rung, budget: int, most: int) -> Rung:

@@ -140,7 +140,7 @@ def test_a_pipeline_is_the_same_with_its_loops_unrolled_by_hand() -> None:
 
 def test_an_interval_that_is_not_reached_is_told_with_its_reason() -> None:
     assert said(product, ZU9EG, Pipeline("k"))[1:] == [
-        'pipeline("k"): II 8 instead of 1, ports of b: 8 loads, 1 a cycle'
+        'pipeline("k"): II 4 instead of 1, ports of b: 8 loads, 2 a cycle'
     ]
     (line,) = said(triangle, ZU9EG, Pipeline("j"))
     assert line.startswith('pipeline("j"): II 3 instead of 1, y carried over 1 iteration: add')

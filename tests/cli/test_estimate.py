@@ -118,7 +118,7 @@ def test_explain_names_the_recurrence(weft: Weft, file: Path) -> None:
 
 def test_explain_names_the_bank(weft: Weft, file: Path) -> None:
     done = weft("estimate", f"{file}:matmul", "--schedule", "narrow", "--explain")
-    assert "ports of C: 8 loads an iteration, 1 a cycle: C[i][8*j], C[i][8*j + 1]" in done.out
+    assert "ports of C: 16 accesses an iteration, 2 a cycle: C[i][8*j], C[i][8*j + 1]" in done.out
     assert "II 8 (asked for II 1)" in done.out
 
 

@@ -75,7 +75,8 @@ def first(kernel: Kernel) -> Order:
 def test_channels_and_parts_have_banks_of_their_own():
     assert demand(first(luma), (1,)) == {("rgb", 1): 3}
     assert demand(first(luma), (16,)) == {("rgb", 0): 16, ("rgb", 1): 3, ("y", 0): 16}
-    assert demand(first(interleaved), (1,)) == {("z", 0): 2}
+    assert demand(first(interleaved), (1,)) == {}  # both ports of one bank
+    assert demand(first(interleaved), (2,)) == {("z", 0): 4, ("y", 0): 2}
     assert port_interval(first(luma), (16,)) == port_interval(first(interleaved), (1,)) == 1
 
 

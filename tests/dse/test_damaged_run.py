@@ -55,7 +55,7 @@ def test_commands_on_it_end_with_an_error(tmp_path, capfd, command):
     ],
 )
 def test_values_that_are_none(tmp_path, key, value):
-    with pytest.raises(InputError, match=f"does not say the run's {key}$") as caught:
+    with pytest.raises(InputError, match=f"does not say the run's {key}\n") as caught:
         open_run(written(tmp_path, WHOLE | {key: value}), write=False)
     assert caught.value.code == "W521"
 

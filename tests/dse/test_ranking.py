@@ -93,7 +93,7 @@ def test_nests_without_isl_are_those_that_the_steps_make(name: str) -> None:
             plan = plan_of(tree.body, variant.nests)
             assert plan is not None
             names = [loop.name for loop in order.band]
-            band = band_of(tree.body[plan.index(n)], names, state.reassociated)
+            band = band_of(tree.body[plan.index(n)], names)
             assert band is not None
             tail = cost(nest, order, picked.vector).tail
             asked = asked_of(order, picked.vector, tail, picked.ii)

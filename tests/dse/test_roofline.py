@@ -108,10 +108,10 @@ def scaled(A: i16[N], B: i32[N]):
 
 def test_products_of_integers_take_slices_or_luts() -> None:
     tool = personality_for(device("xc7z020"), 10.0)
-    # 40 LUTs and those of a sum, or a slice that does both; of 16 bits a slice, or many LUTs.
+    # 40 LUTs and half of an adder of three operands, or a slice that does both; of 16 bits a slice, or many LUTs.
     short = bounds(work_of(gemm(i8, i32), tool), tool, 220, 53_200)
     assert short.lut is not None
-    added = tool.operator("add", "int", 32).lut
+    added = tool.operator("ternary", "int", 32).lut
     assert short.lut.cycles == ceil(N**3 / (220 + 53_200 / (40 + added)))
     assert bounds(work_of(gemm(i8, i32), tool), tool, 220).lut is None
     long = bounds(work_of(gemm(i16, i32), tool), tool, 220, 53_200)

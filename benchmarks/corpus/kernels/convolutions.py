@@ -52,6 +52,8 @@ def expert(s):
     s.partition("w", 1, "complete")
     s.partition("x", 0, "complete")
     s.partition("y", 0, "cyclic", 4)
+    s.bind_storage("x", "ram_s2p")  # a second port is more multiplexers, and no cycle less
+    s.bind_storage("w", "ram_s2p")
 
 
 @weft.kernel

@@ -140,6 +140,7 @@ def expert(s):
         s.split(f"{stmt}.i", 73)
         s.pipeline(f"{stmt}.i_0", ii=4)
     s.partition("A", 0, "cyclic", 146)
+    s.bind_storage("A", "ram_s2p")  # a second port is more multiplexers, and no cycle less
 
 
 @weft.kernel
@@ -158,6 +159,7 @@ def expert(s):
         s.pipeline(f"{stmt}.i", ii=7)
     for array in ("A", "B"):
         s.partition(array, 1, "complete")
+        s.bind_storage(array, "ram_s2p")  # a second port is more multiplexers, and no cycle less
 
 
 @weft.kernel

@@ -112,6 +112,7 @@ def expert(s):
     for array in ("x", "w", "y"):
         s.partition(array, 0, "complete")
         s.partition(array, 1, "cyclic", 64)
+        s.bind_storage(array, "ram_s2p")  # a second port is more multiplexers, and no cycle less
 
 
 @weft.kernel
