@@ -89,7 +89,9 @@ def test_areas_are_near_the_model(kernel):
         _, copies = partitioned(kernel_of_tree(tree), WHERE.tool)
         # Arrays that the tool reads from copies are counted once.
         assert area.bram18 * copies.get("rows", 1) == exact.bram18
-    assert median(off) < 0.2  # the second port of a bank has multiplexers, too, of which some are not counted
+    assert (
+        median(off) < 0.2
+    )  # the second port of a bank has multiplexers, too, of which some are not counted
     assert max(off) < 0.5
 
 
