@@ -9,7 +9,7 @@ from backends.devices import device
 from benchmarks.corpus.registry import EXPERT, Entry
 from dse.bounds.bounds import Bound, bounds
 from dse.bounds.work import work_of
-from dse.evaluators.base import Limits, Request, Status, device_limits, judged
+from dse.evaluators.base import Limits, Request, Result, Status, device_limits, judged
 from dse.evaluators.model import ModelEvaluator, personality_for
 
 CLOCK = 10.0  # ns
@@ -51,14 +51,18 @@ def limits_of(entry: Entry) -> Limits:
 
 
 @cache
-def judgement(entry: Entry) -> Judgement:
-    """The expert's design as the white-box model sees it; nothing is run."""
-    chip = device(entry.budget.device)
-    tool = personality_for(chip, CLOCK)
+def experts_design(entry: Entry) -> Result:
+    """The expert's design as the white-box model sees it, judged by the budget; nothing is run."""
     expert = entry.expert
-    request = Request(expert.program, expert.schedules[EXPERT], chip, CLOCK)
-    limits = limits_of(entry)
-    found = judged(ModelEvaluator().evaluate(request), limits)
+    request = Request(expert.program, expert.schedules[EXPERT], device(entry.budget.device), CLOCK)
+    return judged(ModelEvaluator().evaluate(request), limits_of(entry))
+
+
+@cache
+def judgement(entry: Entry) -> Judgement:
+    """The expert's design, and the bound, which takes longer."""
+    tool = personality_for(device(entry.budget.device), CLOCK)
+    found, limits = experts_design(entry), limits_of(entry)
     work = work_of(entry.kernel.program, tool, entry.budget.reassociate)
     bound = bounds(work, tool, limits.resources["dsp"], limits.resources["lut"]).tightest
     used = {name: found.resources[name] for name in RESOURCES if name in found.resources}

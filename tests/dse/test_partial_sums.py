@@ -13,7 +13,7 @@ from dse.bounds.bounds import MAX_BANKS
 from dse.evaluators.base import Limits, Request, Result, Status, judged
 from dse.evaluators.model import ModelEvaluator, personality_for
 from dse.run.folder.codec import point_from_json, point_to_json
-from dse.space.costs.cost import cost
+from dse.space.costs.cost import cost, uneven
 from dse.space.memory.banks import interval_with
 from dse.space.memory.partitions import solved as solved_banks
 from dse.space.space import Point, Space, space_of
@@ -223,10 +223,14 @@ def test_banks_have_the_cycles_of_the_interval_asked_for():
     assert 1 < interval_with(*part, "A", factors) <= 32
 
 
-def test_a_free_order_shares_where_copies_wait_anyway():
+def test_a_free_order_shares_where_copies_wait_anyway_or_divide_the_loop():
     kernel = load_kernels(EXAMPLES / "gemm.py")["gemm"].at("mini").program
     for variant in space_of(kernel, TOOL, reassociate=True).variants:
         for nest in variant.nests:
             for number, order in enumerate(nest.orders):
-                for rung in ladder(nest, number, 220) if order.inside == 1 else ():
-                    assert rung.asked == 1 or cost(nest, order, rung.vector).interval > 1
+                rungs = ladder(nest, number, 220) if order.inside == 1 else ()
+                alone = [r.cost.cycles for r in rungs if r.asked == 1 and r.cost.dsp <= 220]
+                for rung in rungs:
+                    if rung.asked > 1 and cost(nest, order, rung.vector).interval == 1:
+                        assert not uneven(order, rung.vector)
+                        assert rung.cost.cycles < min(alone)

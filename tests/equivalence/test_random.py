@@ -23,7 +23,7 @@ STEPS = 5
 
 @pytest.mark.parametrize(
     "first",
-    [0, *(pytest.param(n, marks=pytest.mark.slow) for n in programs(100)[20::20])],
+    [0, *(pytest.param(n, marks=pytest.mark.slow) for n in programs(60)[20::20])],
 )
 def test_random_designs_are_proven(first: int) -> None:
     for seed in range(first, first + 20):

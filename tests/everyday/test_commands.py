@@ -138,7 +138,7 @@ def test_kernels_of_the_guide(tmp_path, capfd, monkeypatch):
             commands.explore("run", "--device", "xc7z020")
 
 
-@pytest.mark.parametrize("seed", programs(20))
+@pytest.mark.parametrize("seed", programs(12))
 def test_random_programs(seed, tmp_path, capfd):
     commands = on(f"{RANDOM}:p{seed}", tmp_path, capfd)
     target, tool = commands.target, TOOLS[seed % 4]
@@ -148,7 +148,7 @@ def test_random_programs(seed, tmp_path, capfd):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", programs(18, 40))
+@pytest.mark.parametrize("seed", programs(9, 40))
 def test_more_random_programs(seed, tmp_path, capfd):
     kind = "pipeline_" if seed % 5 == 0 else "p"
     commands = on(f"{RANDOM}:{kind}{seed}", tmp_path, capfd)
@@ -171,6 +171,8 @@ def test_all_commands_on_examples(path, tmp_path, capfd):
             words = ("--schedule", schedule, "--explain", *sized)
             commands.run("estimate", commands.target, *words)
         commands.run("space", commands.target, *sized)
+        if FILES.index(path) % 3 == 2:
+            continue  # each example is exported and built elsewhere: two of three are searched here
         # The fourth trial of many is of the refined front, which all points of a small space are estimated for.
         predicted = FILES.index(path) % 3 == 0
         words = ("--device", "xc7z020", "--trials", str(3 + predicted), *sized)

@@ -110,7 +110,7 @@ PER_SHARD = 30
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", programs(60)[::PER_SHARD])
+@pytest.mark.parametrize("first", programs(30)[::PER_SHARD])
 def test_all_levels_agree(first: int) -> None:
     """Loop tree, JIT and compiled C++ against the interpreter, under random schedules."""
     cases, failures = [], []

@@ -17,7 +17,7 @@ PER_SHARD, SCHEDULES = 25, 3
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("first", programs(50)[::PER_SHARD])
+@pytest.mark.parametrize("first", programs(25)[::PER_SHARD])
 def test_all_levels_agree(first):
     """Oracle's order, loop tree, JIT and compiled C++ against the interpreter."""
     cases, failures, verdicts = [], [], 0
