@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import weft
-from weft import i16, i32
+from weft import i16, i32, u8
 
 TOOLS = ("vitis-2022.1-zu9eg-10ns", "vitis-2023.2-u280-3.33ns", "open-ecp5-10ns")
 COPIES = (1, 4, 16, 64)
@@ -59,6 +59,17 @@ def begun(x: i32[257], y: i32[257]):
             y[i] = min(y[i - 1] + x[i], y[i - 2] + 3 * x[i])
 
 
+@weft.kernel
+def matched(x: u8[64], n: i32[1]):
+    table: u8[64]
+    for k in range(64):
+        table[k] = x[k]
+    run: i32 = 1
+    for _ in range(60):
+        run += 1 if table[run & 63] == table[(run + 2) & 63] else 2
+    n[0] = run
+
+
 def interval(kernel: weft.Kernel, copies: int, tool: str) -> int:
     @kernel.schedule
     def unrolled(s: weft.ScheduleBuilder) -> None:
@@ -96,3 +107,18 @@ def test_chains_through_several_stores(kernel: weft.Kernel) -> None:
     (built,) = weft.estimate(kernel, "unrolled", device="ecp5-85k").loops
     assert abs(found - built.ii) <= 1
     assert interval(kernel, 15, TOOLS[0]) > interval(kernel, 5, TOOLS[0]) > 2
+
+
+def test_what_follows_a_look_up_ends_with_its_state() -> None:
+    """A sum, a look-up in registers, a comparison, a selection and a sum: the open backend takes as many states."""
+
+    @matched.schedule
+    def registers(s: weft.ScheduleBuilder) -> None:
+        s.partition("table", 0, "complete")
+        s.partition("x", 0, "complete")
+        s.pipeline("S2._")
+
+    found = [weft.estimate(matched, registers, tool=tool).loops[-1].ii for tool in TOOLS]
+    built = weft.estimate(matched, registers, device="ecp5-85k").loops[-1].ii
+    assert abs(found[-1] - built) <= 1
+    assert min(found) >= 2

@@ -133,7 +133,8 @@ class ChainedStates:
     def _behind(self, node: int, at: _Arrival) -> _Arrival:
         """When the result of an operation is there that starts as its last operand arrives."""
         states, passed = behind(self._body, node, at[:2])
-        return states, passed, at[2] + self._body.graph.states(node)
+        operator = self._body.graph.operator[node]
+        return states, passed, at[2] + (operator.distance if operator is not None else 0)
 
 
 def _latest(one: _Arrival, other: _Arrival) -> _Arrival:
