@@ -212,11 +212,9 @@ class _Ranges:
 
     def _compared(self, held: Range, cond: Compare, holds: bool, value: Expr) -> Range:
         low, high = held
-        op = cond.op if holds else OPPOSITE[cond.op]
-        for mine, other, way in ((cond.lhs, cond.rhs, op), (cond.rhs, cond.lhs, MIRRORED[op])):
-            if bare(mine) != value or not isinstance(other.dtype, IntType | IndexType):
+        for said, way, (least, most) in self._told(cond, holds):
+            if said != value:
                 continue
-            least, most = self.of(other)
             clipped = _clip((low, high), way, least, most)
             if clipped[0] <= clipped[1]:
                 low, high = clipped
