@@ -66,8 +66,8 @@ def overlapping(name: str, state: ScheduledScop, steps: tuple[Step, ...]) -> Ite
             yield f"{name}, iterations overlapped at each level", at, (*steps, *more)
 
 
-def each_moved(structures: Iterable[Structure], how: str, move: Move) -> list[Structure]:
-    """The structures that ``move`` adds steps to, with these; ``how`` is said in their names."""
+def after(structures: Iterable[Structure], how: str, move: Move) -> list[Structure]:
+    """The structures after a `move`, those that it adds steps to; ``how`` is said in their names."""
     found = []
     for name, state, steps in structures:
         moved, longer = move(state, steps)

@@ -24,8 +24,8 @@ from dse.space.structures import (
     Move,
     Shape,
     Structure,
+    after,
     aligned_structures,
-    each_moved,
     overlapping,
     shape_of,
     structures_of,
@@ -131,22 +131,18 @@ def _variants(
         outer += [[replace(v, certain=True) for v in some] for some in mirrored_sums]
         outer += _gathered(state, free, {shape_of(at) for _, at, _ in structures}, context)
     outer += [[_variant(*structure, context)] for structure in others]
-    boxes = each_moved((*structures, *twins, *others), "in rectangles", rectangles)
+    boxes = after((*structures, *twins, *others), "in rectangles", rectangles)
     outer += [[*map(_with_short_chains, _both(*structure, context))] for structure in boxes]
-    wide = each_moved(
-        each_moved(structures, "far behind", widely_skewed), "in rectangles", rectangles
-    )
+    wide = after(after(structures, "far behind", widely_skewed), "in rectangles", rectangles)
     outer += [[_with_short_chains(_variant(*structure, context))] for structure in wide]
     outer += [_registers(*one, context) for one in boxes or structures]
     if not start.structured:
-        both = each_moved(structures, "mirrored", mirrored)
+        both = after(structures, "mirrored", mirrored)
         outer += [_outer(*one, context) for one in both]
-        lanes = each_moved([("as written", state, free)], "a sum for each lane", lane_sums)
+        lanes = after([("as written", state, free)], "a sum for each lane", lane_sums)
         outer += _carried([*structures, *others, *lanes, *chained], rectangles, context)
-    outer += _unrolled_inside([*others, *each_moved(others, "turned", turned)], context)
-    outer += [
-        _pushed(*one, context) for one in each_moved(structures[:1], "turned", waiting_turned)
-    ]
+    outer += _unrolled_inside([*others, *after(others, "turned", turned)], context)
+    outer += [_pushed(*one, context) for one in after(structures[:1], "turned", waiting_turned)]
     outer += [
         [_filter(*structure, context, start)]
         for structure in with_windows(structures, context, start)
@@ -154,7 +150,7 @@ def _variants(
     bound = [v for one in (*structures, *twins) for v in _bound(*one, context)]
     if start.overlapping:
         bound += [_with_short_chains(v) for one in boxes for v in _bound(*one, context)]
-        blocks = each_moved(twins, "in blocks", in_blocks)
+        blocks = after(twins, "in blocks", in_blocks)
         outer += [[_of_blocks(_variant(*one, context))] for one in blocks]
         bound += [_of_blocks(v) for one in blocks for v in _bound(*one, context)]
     return [*plain, *(variant for some in outer for variant in some), *bound]
@@ -204,13 +200,13 @@ def _carried(
     structures: Sequence[Structure], rectangles: Move, context: Context
 ) -> list[list[Variant]]:
     """The structures with what loops hand on in shift registers, diagonals outermost where both loops of a nest do."""
-    diagonals = each_moved(structures, "diagonals", wavefronts)
-    by_columns = each_moved(structures, "columns", columns)
+    diagonals = after(structures, "diagonals", wavefronts)
+    by_columns = after(structures, "columns", columns)
     diagonals += by_columns
     certain = {f"{name}, carried" for name, _, _ in by_columns}
     free = {f"{name}, carried" for name, state, _ in diagonals if waits_for_nothing(state)}
     found = []
-    for name, state, steps in each_moved((*structures, *diagonals), "carried", carried_on):
+    for name, state, steps in after((*structures, *diagonals), "carried", carried_on):
         # What registers begin with is brought in by the first iterations: the others choose nothing then.
         state, steps = rectangles(*first_apart(state, steps))
         own = replace(context, free=name in free)
@@ -272,7 +268,7 @@ def _side_by_side(
     for name, at, steps in (("distributed", state, free), *with_locals_expanded(state, free)):
         found = side_by_side(name, at, steps, nests(distributed(at)[0], context))
         if found is not None:
-            boxes = each_moved([found], "in rectangles", rectangles)
+            boxes = after([found], "in rectangles", rectangles)
             yield [_with_short_chains(_variant(*one, context)) for one in boxes or [found]]
 
 
