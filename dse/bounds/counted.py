@@ -50,7 +50,7 @@ def counted(graph: ValueGraph, tool: Personality, free: bool) -> Mapping[str, Op
     tests = set(extremes.values())
     joined: dict[tuple[str, str], list[int]] = {}
     key_of: dict[int, tuple[str, str]] = {}
-    used = set(graph.results)
+    used = set(graph.results) if graph.whole else set()
     for number in graph.needed:
         value = graph.values[number]
         op = value.op

@@ -251,6 +251,8 @@ class _Timed:
 
     def _once(self, number: int) -> bool:
         """Whether a value is not there in other bits as well, which something else takes."""
+        if not self.graph.whole:
+            return False
         value = self.graph.values[number]
         while value.op is not None and (value.kind == WIRES or value.op.value == EXACT):
             if any(self.users[k] > 1 for k in value.operands):

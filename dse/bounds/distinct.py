@@ -81,10 +81,10 @@ class Facts:
         return sum(len(s.ops) * (self.counted[name] or 0) for name, s in self.statements.items())
 
     def graph(self, most: int) -> ValueGraph | None:
-        """All values one by one, where there are no more operations than ``most``."""
+        """The values of the first operations, so many of them, one by one; None where it is data how many there are."""
         if self.operations is None:
             return None
-        return value_graph(self.program, self.statements, self.operations, most)
+        return value_graph(self.program, self.statements, self.values.needed, most)
 
     @cached_property
     def composed(self) -> frozenset[str]:
@@ -304,7 +304,7 @@ def rank(rows: Iterable[Row], columns: Iterable[str] | None = None) -> int:
 def folds(stmt: Statement, n: int) -> bool:
     """An operator of a constant may be none: ``x * 1``, a shift, an index that unrolling fixes."""
     op = stmt.ops[n]
-    fixed = [stmt.ops[k] for k in op.operands if _constant(stmt, k)]
+    fixed = [stmt.ops[k] for k in op.operands if is_constant(stmt, k)]
     if not fixed:
         return False
     if op.type == "int" or op.kind in ("div", "mod") or len(fixed) == len(op.operands):
@@ -312,6 +312,6 @@ def folds(stmt: Statement, n: int) -> bool:
     return any(f.kind != "const" or f.value in _NEUTRAL for f in fixed)
 
 
-def _constant(stmt: Statement, n: int) -> bool:
+def is_constant(stmt: Statement, n: int) -> bool:
     """It is known once all loops are unrolled."""
     return not any(stmt.ops[k].kind in ("load", "input") for k in below(stmt, n))

@@ -1,10 +1,13 @@
 """A program's values as a graph: each expression that its iterations compute, once.
 
-Where a program has few enough iterations, they are gone through one by one, in the order of the program, and what each
+The iterations are gone through one by one, in the order of the program, and what each
 operation computes is numbered: an operation on the same values is the same value, wherever it stands. That is what
 is left of a program after a tool has unrolled all loops, kept all elements in registers, and computed the same
 value once. So each value that a result needs is an operation of any design, and follows what it is computed from: through
 arrays and scalars, over statements, at any distance, and under any guard on loop variables.
+
+Of a program that has too many only the first are. What comes later computes other values, or the same once more, so that
+each of these that is needed counts all the same; needed are, then, the values of statements of which that is proven of every iteration.
 
 A read at a subscript that is data takes any element. It waits for its subscripts alone, and keeps all values that the
 array holds there.
@@ -12,8 +15,10 @@ array holds there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import product
 
 from dse.bounds.statement_plans import Place, Plan, Step, plan_of
 from dsl.expressions.affine import cond_holds
@@ -24,10 +29,24 @@ from qor_gnn.design.region import Op, Statement
 MOST = 150_000
 """Operations that are gone through, in about a second."""
 LARGE = 400_000
-"""Operations that are, where less than half of them is proven otherwise. Larger programs have what `dse.bounds.distinct` proves."""
+"""Operations that are, where less than half of them is proven otherwise: the first of a larger program."""
 
 _KEPT = 200_000  # values that reads at subscripts that are data keep, all together
 _COMMUTE = frozenset({"add", "mul", "and", "or", "xor"})
+_BITS: Mapping[str, Callable[[int, int], int]] = {
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+}
+_COMPARED: Mapping[str, Callable[[int, int], bool]] = {
+    # by the number of MLIR's predicate, of those with a sign
+    f"arith.cmpi {n}": decide
+    for n, decide in enumerate(
+        (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
+    )
+}
+_DECIDES: Mapping[str, tuple[int, ...]] = {"mul": (0,), "and": (0,), "div": (0,), "mod": (0, 1, -1)}
+"""Numbers that leave nothing of the other operand."""
 _NEUTRAL_FLOATS = (0.0, 1.0, -1.0)
 
 ELEMENT = "element"
@@ -65,6 +84,7 @@ class ValueGraph:
         values: all of them.
         needed: the numbers of those that a result is computed from, ascending.
         results: those that arguments hold at the end, and what is stored to elements that data tell.
+        whole: all iterations were gone through; where others follow, they may take any value once more.
         fixed: selections whose condition is computed from all that iterations hand to what they choose among.
         handed: values that are computed directly from what a statement has stored.
         guards: selections between a value and what the element holds that it is stored to: guards of stores.
@@ -73,37 +93,33 @@ class ValueGraph:
     values: tuple[Value, ...]
     needed: tuple[int, ...]
     results: frozenset[int]
+    whole: bool
     fixed: frozenset[int]
     handed: frozenset[int]
     guards: frozenset[int]
 
 
 def value_graph(
-    program: Program, statements: Mapping[str, Statement], operations: int, most: int
-) -> ValueGraph | None:
-    """The values of a program.
+    program: Program, statements: Mapping[str, Statement], needed: frozenset[str], most: int
+) -> ValueGraph:
+    """The values of a program, or the first of them.
 
     Args:
         program: the program.
         statements: its operations, by statement; none of a statement whose value is known to the compiler.
-        operations: how many all iterations have.
-        most: how many may be gone through.
-
-    Returns:
-        None where there are too many to go through.
+        needed: statements of which the value of every iteration reaches a result.
+        most: how many operations may be gone through.
     """
-    if operations > most:
-        return None
-    maker = _Maker(program, statements, 2 * most)
+    maker = _Maker(program, statements, needed, most, 2 * most)
     try:
         maker.run(program.body, {})
-    except _TooManyError:
-        return None
+    except _EnoughError:
+        return maker.first()
     return maker.graph()
 
 
-class _TooManyError(Exception):
-    """Iterations that do nothing: their guards hold nowhere."""
+class _EnoughError(Exception):
+    """As many operations were gone through as may be, or iterations that have none: their guards hold nowhere."""
 
 
 @dataclass(slots=True)
@@ -112,12 +128,18 @@ class _Maker:
 
     program: Program
     statements: Mapping[str, Statement]
+    needed: frozenset[str]
+    operations: int  # that are left
     left: int  # iterations
     values: list[Value] = field(default_factory=list)
     keys: dict[tuple[object, ...], int] = field(default_factory=dict)
+    numbers: dict[int, tuple[int, ...]] = field(
+        default_factory=dict
+    )  # what unrolling tells: one of these
     held: dict[str, dict[int, int]] = field(default_factory=dict)
     scattered: set[str] = field(default_factory=set)
     stored: set[int] = field(default_factory=set)  # to elements that data tell
+    certain: set[int] = field(default_factory=set)  # the values of statements that are needed
     kept: int = 0
     fixed: set[int] = field(default_factory=set)
     loose: set[int] = field(default_factory=set)
@@ -158,7 +180,7 @@ class _Maker:
                     for value in _iterations(node, env):
                         self.left -= 1
                         if self.left < 0:
-                            raise _TooManyError
+                            raise _EnoughError
                         env[node.var] = value
                         for name in self.scoped.get(depth + 1, ()):
                             self.held[name] = {}
@@ -166,6 +188,9 @@ class _Maker:
                     env.pop(node.var, None)
 
     def _statement(self, statement: Statement, env: Mapping[str, int]) -> None:
+        self.operations -= len(statement.ops)
+        if self.operations < 0:
+            raise _EnoughError
         plan = self.plans.get(statement.name)
         if plan is None:
             exact = statement.name in self.exact
@@ -181,6 +206,8 @@ class _Maker:
             found.append(number)
         if plan.guard:
             self.guards.add(found[-1])
+        if statement.name in self.needed:
+            self.certain.add(found[-1])
         self._store(statement, plan.target, found, env)
 
     # -------------------------------------------------------------------------------------- values
@@ -200,14 +227,28 @@ class _Maker:
         if op.kind == "input":
             return self._leaf(ELEMENT, op.access)
         if op.kind == "index" and op.access is not None:
-            return self._leaf(NUMBER, "index", op.access.indices[0].evaluate(env))
+            return self._number(op.access.indices[0].evaluate(env))
         key = (NUMBER, op.type, op.value)
         number = self.keys.get(key)
-        return self._new(key, Value(NUMBER, op=op)) if number is None else number
+        if number is None:
+            number = self._new(key, Value(NUMBER, op=op))
+            if op.type == "int":
+                # Its low bits are known, and not whether the first of them is a sign.
+                bits, negative = int(op.value), int(op.value) - (1 << op.width)
+                self.numbers[number] = (bits,) if 2 * bits < 1 << op.width else (bits, negative)
+        return number
+
+    def _number(self, value: int) -> int:
+        """An integer that unrolling tells."""
+        number = self._leaf(NUMBER, "index", value)
+        self.numbers[number] = (value,)
+        return number
 
     def _computed(self, step: Step, found: list[int]) -> int:
         op = step.op
         operands = [found[k] for k in step.operands]
+        if (decided := self._decided(op, operands)) is not None:
+            return decided
         if op.kind in _COMMUTE:
             operands.sort()
         key = (step.head, *operands)
@@ -221,6 +262,17 @@ class _Maker:
         if step.chosen and number not in self.loose:
             self._tied(number, step, found)
         return number
+
+    def _decided(self, op: Op, operands: list[int]) -> int | None:
+        """What an operation comes to that loop variables decide: a choice by one, and the condition of it."""
+        known = [self.numbers.get(k, ()) for k in operands]
+        if op.kind == "select":
+            return None if len(known[0]) != 1 else operands[1] if known[0][0] else operands[2]
+        decide = _COMPARED.get(op.value) if op.kind == "cmp" else _BITS.get(op.kind)
+        if decide is None or not all(known):
+            return None
+        found = {int(decide(one, other)) for one, other in product(*known)}
+        return self._number(found.pop()) if len(found) == 1 else None
 
     def _tied(self, number: int, step: Step, found: list[int]) -> None:
         """Whether the condition of a selection is computed from all that iterations hand to what it chooses among."""
@@ -236,10 +288,13 @@ class _Maker:
         if not numbers or not self._folds(op, operands, numbers):
             return Value("", tuple(operands), op)
         # Of a number that decides all, as in `0 * x`, none of the others need be computed.
-        decides = op.kind in ("select", "mod") or (
-            op.kind in ("mul", "and", "div")
-            and any(v.op is None or float(v.op.value) == 0 for v in numbers)
-        )
+        if op.kind == "select":
+            decides = self.values[operands[0]].kind == NUMBER
+        else:
+            alone = _DECIDES.get(op.kind, ())
+            decides = bool(alone) and any(
+                v.op is None or float(v.op.value) in alone for v in numbers
+            )
         return Value(ELEMENT) if decides else Value(WIRES, tuple(operands), op)
 
     def _folds(self, op: Op, operands: list[int], numbers: list[Value]) -> bool:
@@ -294,11 +349,19 @@ class _Maker:
         results = set(self.stored)
         for name in arguments:
             results.update(self.held[name].values())
-        needed = self._needed(results)
-        return ValueGraph(
-            tuple(self.values), tuple(sorted(needed)), frozenset(results),
-            frozenset(self.fixed - self.loose), frozenset(self.handed), frozenset(self.guards),
-        )  # fmt: skip
+        return self._graph(frozenset(results), True, frozenset(self.fixed - self.loose))
+
+    def first(self) -> ValueGraph:
+        """What was found, where other iterations follow.
+
+        They may choose in other ways among those that are chosen among here.
+        """
+        return self._graph(frozenset(self.certain), False, frozenset())
+
+    def _graph(self, results: frozenset[int], whole: bool, fixed: frozenset[int]) -> ValueGraph:
+        needed = tuple(sorted(self._needed(results)))
+        values, handed, guards = tuple(self.values), frozenset(self.handed), frozenset(self.guards)
+        return ValueGraph(values, needed, results, whole, fixed, handed, guards)
 
     def _needed(self, results: Iterable[int]) -> set[int]:
         found: set[int] = set()

@@ -15,11 +15,12 @@ from math import ceil, log2
 
 from networkx.utils import UnionFind
 
+from dse.bounds.accumulating import accumulates
 from dse.bounds.counted import counted, kind_of
 from dse.bounds.critical import longest_chain
-from dse.bounds.distinct import Facts, Row, Tag, facts_of, folds, rank, row_of
+from dse.bounds.distinct import Facts, Row, Tag, facts_of, folds, is_constant, rank, row_of
 from dse.bounds.roofline import Operations
-from dse.bounds.value_graph import LARGE, MOST
+from dse.bounds.value_graph import LARGE, MOST, ValueGraph
 from dsl.expressions.expr import Access as Read
 from dsl.programs.program import Program, Storage
 from polyhedral.dependences.chains import chains
@@ -64,14 +65,9 @@ def work_of(program: Program, tool: Personality, reassociate: bool = False) -> W
     counter.count()
     chains = [*_recurrences(facts, tool, reassociate)]
     operations = counter.operations
-    graph = facts.graph(MOST if counter.knows_most() else LARGE)
+    graph = _graph(facts, counter.knows_most())
     if graph is not None:
-        # Of integers the core of a sum is one of several, so that its counts are not compared.
-        apart = {core: o for core, o in operations.items() if core in counter.floats}
-        operations = dict(counted(graph, tool, reassociate))
-        for core, known in apart.items():
-            if core not in operations or operations[core].times < known.times:
-                operations[core] = known
+        operations = _most(operations, counted(graph, tool, reassociate), counter.floats)
         longest = longest_chain(graph, tool, reassociate, facts.composed)
         chains.append((longest.cycles, str(longest)))
     return Work(
@@ -81,6 +77,28 @@ def work_of(program: Program, tool: Personality, reassociate: bool = False) -> W
         counter.writes,
         tuple(sorted(chains, key=lambda c: -c[0])),
     )
+
+
+def _graph(facts: Facts, known: bool) -> ValueGraph | None:
+    """The values that are gone through: of a large program, of which most is known, none."""
+    if facts.operations is None or (known and facts.operations > MOST):
+        return None
+    return facts.graph(LARGE)
+
+
+def _most(
+    proven: Mapping[str, Operations], graph: Mapping[str, Operations], floats: set[str]
+) -> Mapping[str, Operations]:
+    """Of two counts of operations the higher one.
+
+    Of floats that is by core; of integers, whose sums have one of several cores, all of one count.
+    """
+    found = {
+        core: max((each[core] for each in (proven, graph) if core in each), key=lambda o: o.times)
+        for core in floats & {*proven, *graph}
+    }
+    integers = [{c: o for c, o in each.items() if c not in floats} for each in (graph, proven)]
+    return found | max(integers, key=lambda each: sum(o.times for o in each.values()))
 
 
 def _cheapest(tool: Personality, op: Op) -> Operator:
@@ -103,6 +121,19 @@ def _extremes(stmt: Statement) -> set[int]:
 def _may_be_guard(stmt: Statement, n: int) -> bool:
     """A selection of integers, of which the guard of a store may be left."""
     return stmt.ops[n].kind == "select" and stmt.ops[n].type == "int"
+
+
+def _always(stmt: Statement) -> set[int]:
+    """The operations that every iteration needs: not those of a choice that loop variables decide."""
+    found: set[int] = set()
+    pending = [len(stmt.ops) - 1, *stmt.subscripts]
+    while pending:
+        n = pending.pop()
+        if n not in found:
+            found.add(n)
+            decided = stmt.ops[n].kind == "select" and is_constant(stmt, stmt.ops[n].operands[0])
+            pending += () if decided else stmt.ops[n].operands
+    return found
 
 
 def _operator(stmt: Statement, n: int, tool: Personality) -> Operator | None:
@@ -148,7 +179,7 @@ class _Counter:
         for name, stmt in self.facts.statements.items():
             self._elements(name, stmt)
             shapes = _shapes(stmt, known)
-            for n in range(len(stmt.ops)):
+            for n in sorted(_always(stmt)):
                 operator = _operator(stmt, n, self.tool)
                 kind = None if operator is None else kind_of(stmt.ops[n], self.tool)
                 if operator is None or kind is None or _may_be_guard(stmt, n):
@@ -184,7 +215,8 @@ class _Counter:
         stmt = self.facts.statements[name]
         op = stmt.ops[n]
         anyway = op.type == "int" or n in _extremes(stmt)
-        if not growing or not (anyway or (self.free and op.kind in REAL_SUMS)):
+        free = anyway or (self.free and op.kind in REAL_SUMS)
+        if not growing or not free or not accumulates(self.facts, name, n):
             return self.facts.rows(name, n), growing
         return self.facts.terms(name, n), frozenset()
 
