@@ -19,6 +19,7 @@ from math import prod
 
 from dse.bounds.composing import composed_types
 from dse.bounds.value_graph import ValueGraph, value_graph
+from dse.bounds.versions import told_by_versions
 from dsl.expressions.affine import Affine, Atom
 from dsl.expressions.expr import Const
 from dsl.programs.program import Loop, Program
@@ -35,7 +36,8 @@ Row = tuple[tuple[str, int], ...]
 """The linear part of a subscript: loop variables and their coefficients."""
 
 Tag = tuple[str, str]
-"""An array, and the statement that has computed its elements (none: nobody has)."""
+"""An array, and the statement that has computed its elements (none: nobody has; ``*``: several, and no two values are
+the same)."""
 
 _NEUTRAL = ("0.0", "-0.0", "1.0", "-1.0")  # constants that leave no operator
 
@@ -117,6 +119,11 @@ class Facts:
                 return found
             found = kept
 
+    @cached_property
+    def versions(self) -> frozenset[str]:
+        """Arrays updated in place of which no two values are the same expression."""
+        return told_by_versions(self.program, self.values.scop, self.statements)
+
     def _tells(self, name: str, telling: frozenset[str]) -> bool:
         stmt = self.statements[name]
         last = stmt.ops[-1]
@@ -140,7 +147,7 @@ class Facts:
             access = stmt.ops[n].access
             if stmt.ops[n].kind != "load" or access is None:
                 continue
-            tag = self._tag(name, access.memory, self.telling if telling is None else telling)
+            tag = self.tag(name, access.memory, telling)
             for index in access.indices if tag is not None else ():
                 row = row_of(index)
                 if row is not None and tag is not None:
@@ -154,13 +161,16 @@ class Facts:
         sums = {array for array in arrays if self.values.grows(name, frozenset({array}))}
         return [row for row in rows if row[2][0] not in sums]
 
-    def _tag(self, name: str, array: str, telling: frozenset[str]) -> Tag | None:
+    def tag(self, name: str, array: str, telling: frozenset[str] | None = None) -> Tag | None:
+        """Where the elements of an array come from that a statement reads; None where they do not tell which they are."""
         if self.program.array(array).scope_depth:
             return None  # another array in each iteration
         sources = self.values.sources(name, array)
         if not sources:
             return array, ""
-        if len(sources) == 1 and sources <= telling:
+        if array in self.versions:
+            return array, "*"
+        if len(sources) == 1 and sources <= (self.telling if telling is None else telling):
             return array, next(iter(sources))
         return None
 

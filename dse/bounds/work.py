@@ -10,15 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from math import ceil, log2
 
-from networkx.utils import UnionFind
-
 from dse.bounds.accumulating import accumulates
+from dse.bounds.alike import Counted, different, repeated, shapes_of
 from dse.bounds.counted import counted, kind_of
 from dse.bounds.critical import longest_chain
-from dse.bounds.distinct import Facts, Row, Tag, facts_of, folds, is_constant, rank, row_of
+from dse.bounds.distinct import Facts, Row, Tag, facts_of, folds, is_constant, row_of
 from dse.bounds.roofline import Operations
 from dse.bounds.value_graph import LARGE, MOST, ValueGraph
 from dsl.expressions.expr import Access as Read
@@ -147,14 +145,6 @@ def _operator(stmt: Statement, n: int, tool: Personality) -> Operator | None:
 
 
 @dataclass(slots=True)
-class _Counted:
-    """An operation of a statement with the number of its values, and what they tell."""
-
-    times: int
-    rows: list[tuple[Row, int, Tag]]
-
-
-@dataclass(slots=True)
 class _Counter:
     """Sums up the least work."""
 
@@ -174,11 +164,11 @@ class _Counter:
 
     def count(self) -> None:
         """Count operations, and elements that pass ports."""
-        alike: dict[tuple[str, int], list[_Counted]] = {}
+        alike: dict[tuple[str, int], list[Counted]] = {}
         known: dict[tuple[object, ...], int] = {}
         for name, stmt in self.facts.statements.items():
             self._elements(name, stmt)
-            shapes = _shapes(stmt, known)
+            shapes = shapes_of(stmt, known)
             for n in sorted(_always(stmt)):
                 operator = _operator(stmt, n, self.tool)
                 kind = None if operator is None else kind_of(stmt.ops[n], self.tool)
@@ -191,10 +181,11 @@ class _Counter:
                 times = self.facts.least(name, (row for row, _, _ in rows), growing)
                 if not growing:
                     times -= min(times, self.facts.begun(name, n))
+                times = -(-times // repeated(self.facts, name, n, shapes))
                 own = alike.setdefault((operator.core, shapes[n]), [])
-                own.append(_Counted(times, rows))
+                own.append(Counted(name, n, shapes, times, rows))
         for (core, _), found in alike.items():
-            self.totals[core] = self.totals.get(core, 0) + _different(found)
+            self.totals[core] = self.totals.get(core, 0) + different(self.facts, found)
 
     def knows_most(self) -> bool:
         """Whether at least half of the operators in all iterations are counted."""
@@ -241,49 +232,6 @@ class _Counter:
         rows = [row for index in access.indices if (row := row_of(index)) is not None]
         times = self.facts.least(name, rows)
         found[access.memory] = max(found.get(access.memory, 0), times)
-
-
-def _different(found: list[_Counted]) -> int:
-    """At least so many values of operations that look alike differ.
-
-    Those that may be the same count once, as often as one of them: they are one component.
-    """
-    components = UnionFind(range(len(found)))
-    for a, b in combinations(range(len(found)), 2):
-        if components[a] != components[b] and not _apart(found[a], found[b]):
-            components.union(a, b)
-    return sum(max(found[n].times for n in members) for members in components.to_sets())
-
-
-def _apart(one: _Counted, other: _Counted) -> bool:
-    """No value of one is a value of the other: no iterations read the same elements."""
-    if [(row, tag) for row, _, tag in one.rows] != [(row, tag) for row, _, tag in other.rows]:
-        return False
-    offsets = [b - a for (_, a, _), (_, b, _) in zip(one.rows, other.rows, strict=True)]
-    rows = [row for row, _, _ in one.rows]
-    widened = [(*row, ("", c)) if c else row for row, c in zip(rows, offsets, strict=True)]
-    return rank(widened) > rank(rows)
-
-
-def _shapes(stmt: Statement, known: dict[tuple[object, ...], int]) -> list[int]:
-    """A number for each operation: the same for those that are alike but for subscripts.
-
-    Sums and products are commuted into one order. ``known`` are the numbers so far: an operand that
-    is used several times is looked at once, where its text would double with each use.
-    """
-    found: list[int] = []
-    for op in stmt.ops:
-        key: tuple[object, ...]
-        if op.kind == "load" and op.access is not None:
-            key = ("load", op.access.memory)
-        else:
-            inside = [found[k] for k in op.operands]
-            if op.kind in ("add", "mul"):
-                inside.sort()
-            where = "" if op.access is None else op.access.memory
-            key = (op.kind, str(op.value), where, *inside)
-        found.append(known.setdefault(key, len(known)))
-    return found
 
 
 # -------------------------------------------------------------------------------------- recurrences
