@@ -30,6 +30,7 @@ class Flow:
         platform: of v++.
         banks: kind of the memory outside, with so many ``channels``.
         gigabytes: what a channel passes in a second, in long bursts; 0 where nothing is known.
+        megabytes: MiB of a channel, or of the one memory of a processing system; 0 where it is not known.
         board_part: of Vivado.
     """
 
@@ -38,6 +39,7 @@ class Flow:
     banks: str = ""
     channels: int = 0
     gigabytes: float = 0.0
+    megabytes: int = 0
     board_part: str = ""
 
 

@@ -15,6 +15,7 @@ from functools import partial
 from itertools import product
 
 from backends.deploy.boards import Board
+from backends.deploy.capacity import check_capacity
 from backends.deploy.nests import accessed, looked_up
 from backends.deploy.rooms import bits_of, block_ram, chip_room, is_small, most_room
 from backends.deploy.tiles import Allowance, copies, tiles_of_what_fits
@@ -65,7 +66,8 @@ def outside(
             together; loops over whole ranges in the place of the program's own tiles.
 
     Raises:
-        ToolError: W407, an argument has an interface that no host program drives.
+        ToolError: W407, an argument has an interface that no host program drives; W254, memory of the board has no room
+            for its arrays.
     """
     own = allowed or Allowance(board.device.dsp)
     copying = partial(_copied, allowed=own)
@@ -143,6 +145,7 @@ def _brought(
     for copy in (s for s in first if isinstance(s, Buffer)):
         made.setdefault(copy.array, []).append(copy.name)
     rest = [new for step in schedule if not _dropped(step, within) for new in _renamed(step, made)]
+    check_capacity(program, (*first, *rest), board)
     return Schedule((*first, *rest))
 
 
@@ -295,7 +298,12 @@ def _check(step: Interface, board: Board) -> None:
             f"the address of {what} is not in a register (offset {step.offset!r})",
             "leave offset out: the host writes the address",
         )
-    elif step.bank and board.flow.flow == "xrt":
+    elif step.bank and not board.flow.banks:
+        raise _refused(
+            f"{what} is in {step.bank}, and all of {board.name} leads to one memory",
+            "leave bank out",
+        )
+    elif step.bank:
         kind, last = board.flow.banks, board.flow.channels - 1
         named = [int(n) for n in re.findall(r"\d+", step.bank)]
         if not step.bank.startswith(f"{kind}[") or max(named) > last:

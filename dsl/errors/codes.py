@@ -110,6 +110,7 @@ CODES: dict[str, str] = {
     "W250": "two loops that are no one loop: more stands in the outer one, or their iterations are no range",
     "W251": "a loop that was not flattened: nothing divides by the size",
     "W252": "a loop of which peeling would leave nothing",
+    "W254": "arrays that a memory of the board has no room for",
     "W300": "no Python bindings of MLIR are installed",
     "W301": "the runtime library of the just-in-time compiler cannot be loaded",
     "W310": "an expression of isl that is not affine (a fault of Weft)",

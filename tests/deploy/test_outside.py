@@ -8,11 +8,12 @@ import pytest
 
 import weft
 from backends.deploy.boards import Board, board, boards
+from backends.deploy.capacity import check_capacity
 from backends.deploy.outside import outside
 from backends.devices import BOARDS
 from dse.cli import run as weft_command
 from dsl.errors.errors import ToolError
-from dsl.schedules.schedule import ScheduleBuilder
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from dsl.schedules.steps import AutoPartition, Buffer, Interface, Partition
 from tests.deploy.making import GEMM, KERNELS, make
 from weft import f32
@@ -96,6 +97,54 @@ def test_what_no_host_drives_is_refused(steps, what):
     with pytest.raises(ToolError, match=what) as caught:
         moved(*steps)
     assert caught.value.code == "W407"
+
+
+def test_one_memory_has_no_channels():
+    with pytest.raises(ToolError, match="all of pynq-z2 leads to one memory") as caught:
+        moved(("interface", "x", "m_axi", "g", 0, 0, 0, -1, "", "HBM[3]"), onto="pynq-z2")
+    assert caught.value.code == "W407"
+
+
+@weft.kernel
+def huge(x: f32[100, 1000, 1000], y: f32[8]):
+    for i in range(8):
+        y[i] = x[i, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("onto", "bank", "what"),
+    [
+        ("u50", "", r"x, y take 381 MiB, and HBM\[0\] of u50 has 256 MiB"),
+        ("u50", "HBM[3:3]", r"HBM\[3\] of u50 has 256"),
+        ("u55c", "", ""),
+        ("u50", "HBM[0:1]", ""),
+        ("pynq-z2", "", ""),
+        ("rfsoc2x2", "", ""),  # of which we do not know the memory
+    ],
+)
+def test_arrays_have_room_in_the_memory_of_the_board(onto, bank, what):
+    steps = [Interface("x", "m_axi", "g0", bank=bank), Interface("y", "m_axi", "g1")]
+    if not what:
+        check_capacity(huge.program, steps, board(onto))
+        return
+    with pytest.raises(ToolError, match=what) as caught:
+        check_capacity(huge.program, steps, board(onto))
+    assert caught.value.code == "W254"
+    assert "bank='HBM[0:1]'" in caught.value.help
+
+
+def test_arrays_of_one_channel_share_its_room():
+    three = [Interface(name, "m_axi", "g") for name in ("x", "y", "z")]
+    program = sharing.program
+    with pytest.raises(ToolError, match=r"x, y, z take 572 MiB, and pynq-z2 has 512 MiB"):
+        outside(program, Schedule(tuple(three)), board("pynq-z2"))
+    check_capacity(program, three[:2], board("pynq-z2"))
+
+
+@weft.kernel
+def sharing(x: f32[50, 1000, 1000], y: f32[50, 1000, 1000], z: f32[50, 1000, 1000]):
+    for i in range(8):
+        y[i, 0, 0] = x[i, 0, 0]
 
 
 def test_arrays_go_outside_with_what_is_said_of_them():
