@@ -140,6 +140,7 @@ CASES: list[tuple[str, weft.Kernel, Build]] = [
     ("against the loops", backwards, lambda s: s.reuse("A", "y").pipeline("x")),
     ("backwards", cross, lambda s: s.reverse("x").reuse("A", "y")),
     ("taps", taps, lambda s: s.reuse("x", "n").pipeline("n")),
+    ("taps, points at once", taps, lambda s: s.split("n", 3).reuse("x", "n_0").pipeline("n_0")),
     ("three dimensions", heat, lambda s: s.reuse("A", "z").pipeline("x")),
     ("a loop further in", planes, lambda s: s.reuse("A", "y").pipeline("c")),
     ("holes", holes, lambda s: s.reuse("x", "n").unroll("n", 2)),
@@ -252,6 +253,12 @@ def test_each_element_is_read_once(
 def test_with_a_window_alone_a_column_is_read_in_each_iteration() -> None:
     found = read(cross, "A", lambda s: s.reuse("A", "x"))
     assert found[4, 5] == 3
+
+
+def test_what_moves_is_one_statement() -> None:
+    """However many iterations before need it: parts would be unrolled, and compared, one by one."""
+    state = apply(taps.program, schedule(lambda s: s.split("n", 2, "n_0").reuse("x", "n_0")))
+    assert Counter(p.name for p in state.pieces)["shift_x"] == 1
 
 
 def test_loops_over_taps_do_not_move_a_window() -> None:

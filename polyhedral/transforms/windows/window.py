@@ -192,4 +192,18 @@ def stages(window: Window, read: isl.Set) -> Iterator[tuple[Axis, isl.Set, isl.S
     needed = read
     for axis in reversed(window.axes):
         kept, needed = window.split(window.since(needed, axis), axis)
-        yield axis, kept.coalesce(), needed.coalesce()
+        kept, needed = _one_part(kept), _one_part(needed)
+        yield axis, kept, needed
+
+
+def _one_part(positions: isl.Set) -> isl.Set:
+    """The positions, as one conjunction where they are one: a part for each iteration before would be a statement each.
+
+    Coalescing does not see that: of a window that moves by 2, position ``p`` is needed from iteration ``-p // 2`` on,
+    which each of the parts says for its own two positions.
+    """
+    positions = positions.coalesce()
+    if positions.n_basic_set() == 1:
+        return positions
+    hull = isl.Set.from_basic_set(positions.convex_hull())
+    return hull if hull.is_subset(positions) else positions
