@@ -104,22 +104,30 @@ def longest(nest: Nest, order: Order) -> int:
     return SHARING if nest.shares_units(order) else _LONGEST if nest.may_ask(order) else 1
 
 
+def _at(nest: Nest, rung: Rung, asked: int) -> Rung:
+    """The rung with copies that start so many cycles apart."""
+    priced = cost(nest, nest.orders[rung.order], rung.vector, asked=asked)
+    return Rung(rung.order, rung.vector, priced, asked, rung.fills)
+
+
+def _shared(nest: Nest, rung: Rung, least: int, budget: float, most: int) -> Rung | None:
+    """The rung with the least interval, of ``least`` to ``most`` cycles, at which its units fit the budget, if there is one."""
+    asked = sharing_interval(nest, nest.orders[rung.order], rung.vector, least, int(budget))
+    return None if asked is None or asked > most else _at(nest, rung, asked)
+
+
 def _within(nest: Nest, rung: Rung, budget: float, most: int) -> Rung | None:
     """The rung; where it has too many units and waits for itself anyway, with the least interval at which they fit. None
     where they do not, or at an interval of more than ``most`` cycles. Of copies that do not wait, fewer are as fast.
     """
     if rung.cost.dsp <= budget:
         return rung
-    if rung.cost.interval == 1:
+    interval = rung.cost.interval
+    if interval == 1:
         return None
-    order = nest.orders[rung.order]
-    asked = sharing_interval(nest, order, rung.vector, rung.cost.interval, int(budget))
-    waits = any(loop.carries for loop in order.loops)
+    waits = any(loop.carries for loop in nest.orders[rung.order].loops)
     times = _LONGER if waits else _OF_PORTS
-    if asked is None or asked > min(most, times * rung.cost.interval):
-        return None
-    priced = cost(nest, order, rung.vector, asked=asked)
-    return Rung(rung.order, rung.vector, priced, asked, rung.fills)
+    return _shared(nest, rung, interval, budget, min(most, times * interval))
 
 
 def _dividing(nest: Nest, every: list[Rung], budget: int, slowest: float) -> list[Rung]:
@@ -133,11 +141,9 @@ def _dividing(nest: Nest, every: list[Rung], budget: int, slowest: float) -> lis
         order = nest.orders[rung.order]
         if rung.cost.dsp <= budget or rung.cost.interval > 1 or uneven(order, rung.vector):
             continue
-        asked = sharing_interval(nest, order, rung.vector, 1, budget)
-        if asked is not None and asked <= _DIVIDING:
-            priced = cost(nest, order, rung.vector, asked=asked)
-            if priced.cycles < slowest:
-                found.append(Rung(rung.order, rung.vector, priced, asked, rung.fills))
+        shared = _shared(nest, rung, 1, budget, _DIVIDING)
+        if shared is not None and shared.cost.cycles < slowest:
+            found.append(shared)
     return sorted(found, key=attrgetter("key"))[:_DIVIDERS]
 
 
@@ -150,7 +156,7 @@ def _asking(nest: Nest, rung: Rung, budget: int, most: int) -> Rung:
     order = nest.orders[rung.order]
     least = sharing_interval(nest, order, rung.vector, 1, budget)
     waits = least is not None and 1 < least <= min(most, rung.cost.interval)
-    return Rung(rung.order, rung.vector, rung.cost, least or 1, rung.fills) if waits else rung
+    return replace(rung, asked=least or 1) if waits else rung
 
 
 def _sharing(nest: Nest, number: int, budget: int, copies: int, slowest: float) -> list[Rung]:
@@ -164,12 +170,10 @@ def _sharing(nest: Nest, number: int, budget: int, copies: int, slowest: float) 
     for vector in vectors(order, SHARING):
         if (order.copies(vector) <= copies and order.inside == 1) or uneven(order, vector):
             continue  # what is guarded is no tree
-        alone = cost(nest, order, vector)
-        asked = sharing_interval(nest, order, vector, alone.interval, budget)
-        if asked is not None and asked <= SHARING:
-            priced = cost(nest, order, vector, asked=asked)
-            if priced.cycles < slowest:
-                found.append(Rung(number, vector, priced, asked))
+        alone = Rung(number, vector, cost(nest, order, vector))
+        shared = _shared(nest, alone, alone.cost.interval, budget, SHARING)
+        if shared is not None and shared.cost.cycles < slowest:
+            found.append(shared)
     found.sort(key=lambda r: (r.cost.cycles, r.cost.copies))
     # Long intervals look best and cost multiplexers: of each magnitude of copies one is there.
     best: dict[int, Rung] = {}
@@ -177,11 +181,11 @@ def _sharing(nest: Nest, number: int, budget: int, copies: int, slowest: float) 
         best.setdefault(rung.cost.copies.bit_length(), rung)
     chosen = list(dict.fromkeys((*found[:_SHOWN], *best.values())))
     for rung in best.values():
-        for times in _TIMES:
-            asked = ceil(times * rung.asked)
-            priced = cost(nest, order, rung.vector, asked=asked)
-            if asked <= SHARING and priced.cycles < slowest and priced.units != rung.cost.units:
-                chosen.append(Rung(number, rung.vector, priced, asked))
+        for asked in (ceil(times * rung.asked) for times in _TIMES):
+            longer = _at(nest, rung, asked)
+            fewer = longer.cost.units != rung.cost.units
+            if asked <= SHARING and longer.cost.cycles < slowest and fewer:
+                chosen.append(longer)
     return chosen
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import product
-from math import ceil
+from itertools import islice, product
+from math import ceil, prod
 from typing import NamedTuple
 
 from dse.space.costs.cost import pipelined
 from dse.space.memory.banks import Demand
 from dse.space.nests.nest import Order, Use, Vector
-from qor_gnn.body.address_products import Dimension, RowProduct, priced, products_of
+from qor_gnn.body.address_products import RowProduct, priced, products_of
 from qor_gnn.tools.policies.indices import Indices
 
 _PLACES = 256  # copies of an access that are told apart, the first ones
@@ -64,31 +64,53 @@ def products(
     needed: list[tuple[RowProduct, ...]] = []
     for use in uses:
         factors = [banks.get((use.array, d), 1) for d in range(len(use.shape))]
-        if all(f >= n for f, n in zip(factors, use.shape, strict=True)):
+        words = [ceil(n / f) for n, f in zip(use.shape, factors, strict=True)]
+        if all(n == 1 for n in words):
             continue  # registers
-        needed += [
-            tuple(products_of(_dimensions(use, own, copies, factors), moving))
-            for own in _copied(use, copies)
+        terms = [
+            tuple((str(v), c * copies.get(str(v), 1)) for v, c in index.terms)
+            for index in use.indices
         ]
+        for consts in _consts(use, copies, factors):
+            dims = zip(words, terms, consts, factors, strict=True)
+            found = tuple(products_of(dims, moving))
+            if not found:
+                break  # which copy it is changes nothing of that
+            needed.append(found)
     states, slices = priced(needed, policy)
     return Products(slices, max(states, default=0))
+
+
+def _consts(
+    use: Use, copies: Mapping[str, int], factors: Sequence[int]
+) -> Iterable[tuple[int, ...]]:
+    """The constant of each subscript, in words of a bank, of the copies of an access: each once."""
+    own = [
+        [(copies[str(v)], c) for v, c in index.terms if copies.get(str(v), 1) > 1]
+        for index in use.indices
+    ]
+    names = [str(v) for index in use.indices for v, _ in index.terms if copies.get(str(v), 1) > 1]
+    if len(set(names)) == len(names) and prod(copies[name] for name in names) <= _PLACES:
+        # No two subscripts have a loop in common: all of one go with all of the other.
+        each = []
+        for index, loops, factor in zip(use.indices, own, factors, strict=True):
+            starts = {index.const}
+            for count, c in loops:
+                starts = {start + c * n for start in starts for n in range(count)}
+            each.append(sorted({start // factor for start in starts}))
+        return product(*each)
+    return dict.fromkeys(
+        tuple(
+            (index.const + sum(c * at.get(str(v), 0) for v, c in index.terms)) // factor
+            for index, factor in zip(use.indices, factors, strict=True)
+        )
+        for at in _copied(use, copies)
+    )
 
 
 def _copied(use: Use, copies: Mapping[str, int]) -> Iterator[dict[str, int]]:
     """Which copy of each loop an access is in."""
     names = dict.fromkeys(str(v) for index in use.indices for v, _ in index.terms)
     loops = [name for name in names if copies.get(name, 1) > 1]
-    for n, own in enumerate(product(*(range(copies[name]) for name in loops))):
-        if n == _PLACES:
-            return
+    for own in islice(product(*(range(copies[name]) for name in loops)), _PLACES):
         yield dict(zip(loops, own, strict=True))
-
-
-def _dimensions(
-    use: Use, own: Mapping[str, int], copies: Mapping[str, int], factors: Sequence[int]
-) -> Iterator[Dimension]:
-    """The subscripts of a copy of an access."""
-    for index, extent, factor in zip(use.indices, use.shape, factors, strict=True):
-        terms = tuple((str(v), c * copies.get(str(v), 1)) for v, c in index.terms)
-        start = index.const + sum(c * own.get(str(v), 0) for v, c in index.terms)
-        yield ceil(extent / factor), terms, start // factor, factor
