@@ -62,8 +62,8 @@ def _rungs(_: Nest) -> dict[tuple[int, Vector], Rung]:
 def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
     """Vectors of one order within a budget of DSP, fastest first.
 
-    At least one loop keeps blocks: a nest that is unrolled completely has nothing to pipeline. Of
-    each magnitude of copies those of the fewest iterations are priced. Nests whose operators cost
+    Of each magnitude of copies those of the fewest iterations are priced, and a nest that can be unrolled completely: it
+    has nothing to pipeline, and no iterations to count. Nests whose operators cost
     no DSP have about as many copies as the others can have: their multiplexers cost LUTs. Where sums
     wait for themselves, there are more copies, which share the units meanwhile.
     """
@@ -85,6 +85,7 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
         copies = int(budget / each) + 1 if each else copies
         copies = max(copies, min(MAX_BANKS, copies * order.waits))
     every = [rung(vector) for vector in fewest(nest, number, max(1, copies))]
+    every += [rung(vector) for vector in _whole(order, copies)]
     most, interval = max(budget, least.dsp), longest(nest, order)
     found = [r for r in (_within(nest, each, most, interval) for each in every) if r is not None]
     found = [_asking(nest, r, budget, interval) for r in found]
@@ -97,6 +98,15 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
         fits = (r.cost.cycles for r in found if r.cost.dsp <= budget)
         found += _sharing(nest, number, budget, copies, min(fits, default=inf))
     return tuple(sorted(found, key=attrgetter("key")))
+
+
+def _whole(order: Order, copies: int) -> Iterator[Vector]:
+    """The vector that unrolls all loops, where that is at most so many copies."""
+    extents = [loop.extent for loop in order.band]
+    if extents and None not in extents and not order.given:
+        vector = (*extents, *order.plain[len(extents) :])
+        if order.copies(vector) <= copies:
+            yield vector
 
 
 def longest(nest: Nest, order: Order) -> int:

@@ -11,9 +11,9 @@ from dse.space.costs.cost import cost
 from dse.space.nests.nest import Nest
 from dse.space.space import space_of
 from dse.strategies.fewest import _magnitudes, fewest
-from dse.strategies.ladder import vectors
+from dse.strategies.ladder import ladder, vectors
 from qor_gnn.tools.personality import personality
-from weft import f32
+from weft import f32, i16
 
 
 @weft.kernel
@@ -70,3 +70,15 @@ def test_what_is_known_of_many_copies_serves_fewer():
     _magnitudes.cache_clear()
     list(fewest(nest, 0, 90))
     assert list(fewest(nest, 0, 20)) == few
+
+
+@weft.kernel
+def limited(x: i16[24], y: i16[24]):
+    for i in range(24):
+        y[i] = max(x[i], 0)
+
+
+def test_a_small_nest_may_be_unrolled_completely() -> None:
+    (nest,) = nests_of(limited)
+    assert (24,) in [rung.vector for rung in ladder(nest, 0, 220)]
+    assert all(rung.vector != (48, 40, 36) for rung in ladder(nests_of(product)[0], 0, 220))
