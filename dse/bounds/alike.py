@@ -76,7 +76,7 @@ def repeated(facts: Facts, name: str, op: int, shapes: Sequence[int]) -> int:
     turns = _turns(stmt, op, shapes)
     if not turns:
         return 1
-    every = 2 ** len(turns)
+    every = 1 << len(turns)
     plain = _read(facts, name, op, shapes, frozenset())
     if len(turns) > _TURNS or plain is None:
         return every

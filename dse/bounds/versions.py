@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from dsl.expressions.affine import Affine
 from dsl.programs.program import Program, Storage
 from polyhedral.dependences.coinciding import coincide
 from polyhedral.scop.scop import Scop
@@ -61,7 +62,8 @@ def _told(
     scop: Scop,
     written: Iterable[str],
 ) -> bool:
-    updates, first = [], []
+    updates: list[_Update] = []
+    first: list[str] = []
     for name, stmt in writers.items():
         update = _update(stmt, array)
         if update is None:
@@ -113,7 +115,7 @@ def _set_apart(
     last = stmt.ops[-1]
     if last.kind in {update.kind for update in updates} or last.kind in _COMMUTE:
         return False
-    indices = []
+    indices: list[Affine] = []
     for op in stmt.ops:
         if op.kind != "load":
             continue
