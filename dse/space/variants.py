@@ -47,7 +47,7 @@ from dse.space.sums.sums_in_logic import sums_in_logic
 from dse.space.tables.carried import carried_on, lane_sums, waits_for_nothing, wavefronts
 from dse.space.tables.columns import columns, single
 from dse.space.tables.mirrored import mirrored
-from dse.space.tables.replicas import TURNS, replicated
+from dse.space.tables.replicas import TURNS, replicated, served_at_once
 from dse.space.variant import Variant, any_interval, once
 from dsl.schedules.recurrence_steps import Tree
 from dsl.schedules.steps import Step
@@ -85,11 +85,7 @@ def variants(
         whole, guards = scanned(state, free, factor, reassociate, "guard")
         if guards != longer:
             found += _outer(f"{name}, the last one guarded", whole, guards, context)
-    for turns in TURNS if not start.structured else ():
-        copies, longer = replicated(state, free, turns)
-        if longer != free:
-            structure = f"distributed, copies for the reads of {turns} iterations", copies, longer
-            found += _both(*structure, context)
+    found += _replicated(state, free, context, start) if not start.structured else []
     for parts in PARTS if not start.structured else ():
         for structure in in_turn(state, free, parts):
             found += _both(*structure, context)
@@ -154,6 +150,26 @@ def _variants(
         outer += [[_of_blocks(_variant(*one, context))] for one in blocks]
         bound += [_of_blocks(v) for one in blocks for v in _bound(*one, context)]
     return [*plain, *(variant for some in outer for variant in some), *bound]
+
+
+def _replicated(
+    state: ScheduledScop, free: tuple[Step, ...], context: Context, start: Start
+) -> list[Variant]:
+    """The program with copies of what it looks up: for innermost loops in blocks, and for all reads of an iteration around."""
+    found: list[Variant] = []
+    for turns in TURNS:
+        copies, longer = replicated(state, free, turns)
+        if longer != free:
+            structure = f"distributed, copies for the reads of {turns} iterations", copies, longer
+            found += _both(*structure, context)
+    for depth, words in enumerate(_AT_ONCE):
+        copies, longer = served_at_once(state, free, depth)
+        if longer != free:
+            structure = f"distributed, copies for all reads of {words}", copies, longer
+            found += _both(*structure, context)
+            windows = with_windows([structure], context, start)
+            found += [_filter(*one, context, start) for one in windows]
+    return found
 
 
 def _bound(
@@ -235,6 +251,9 @@ def _filter(
     found = any_interval(_variant(name, state, steps, placed), start.steps)
     return replace(found, made=made, beside=state.dataflow is not None)
 
+
+_AT_ONCE = ("an iteration", "an inner iteration")
+"""Loops around look-ups, outermost first, for all reads of whose iterations there are copies of the table."""
 
 _REWRITTEN: tuple[tuple[str, Move], ...] = (
     ("choices searched", located),

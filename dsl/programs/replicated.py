@@ -15,16 +15,20 @@ After::
     for i in range(N):
       S1: y[i] = t_copies[2*i % 4, a[i]] + t_copies[(2*i + 1) % 4, b[i]]
 
-An argument, which nothing may assign to, is copied in front of all.
+Reads in loops inside of the loop count once for each of their iterations. An argument, which nothing may assign to, is
+copied in front of all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from math import prod
 
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, Const, Expr, Gather, Index, Load, Scatter, map_leaves, walk
+from dsl.programs.located import trips
 from dsl.programs.names import unused
 from dsl.programs.partial import position
 from dsl.programs.program import (
@@ -35,7 +39,6 @@ from dsl.programs.program import (
     Program,
     Stmt,
     Storage,
-    statements_in,
     variables_in,
 )
 from dsl.programs.scopes import ordered_locals
@@ -43,16 +46,68 @@ from dsl.programs.scopes import ordered_locals
 Read = Load | Gather
 
 
-def reads_of(loop: Loop, array: str) -> tuple[Read, ...]:
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """Whose turn it is, of the reads of an array in a loop.
+
+    Attributes:
+        loop: the loop.
+        places: of each read, and the loops of constant trip counts around it in the loop, how many are in front of it
+            in an iteration.
+        count: reads of an iteration, those of all iterations of loops inside.
+    """
+
+    loop: Loop
+    places: Mapping[tuple[Read, tuple[str, ...]], int]
+    count: int
+
+    def copy_of(self, read: Read, inside: Sequence[Loop], copies: int) -> Affine:
+        """Which of so many copies a read is of. Where an iteration reads as often as there are copies, or more often, each
+        begins with the first one: which it is does not depend on the iteration then.
+        """
+        number = Affine()
+        for each in inside:
+            number = number * (trips(each) or 1) + position(each)
+        number += self.places[_place(read, inside)]
+        if self.count < copies:
+            number += position(self.loop) * self.count
+        return number % copies
+
+
+def turns_of(loop: Loop, array: str) -> Turns:
     """What an iteration of a loop reads of an array, each read once; not what it assigns to the array as well."""
-    found = (
-        expr
-        for stmt in statements_in(loop)
-        if stmt.target.array != array
-        for expr in walk(stmt.value)
-        if isinstance(expr, Load | Gather) and expr.access.array == array
-    )
-    return tuple(dict.fromkeys(found))
+    places: dict[tuple[Read, tuple[str, ...]], int] = {}
+    count = 0
+    for read, inside in _reads(loop.body, array, ()):
+        key = _place(read, inside)
+        if key not in places:
+            places[key] = count
+            count += prod(trips(each) or 1 for each in inside)
+    return Turns(loop, places, count)
+
+
+def _place(read: Read, inside: Sequence[Loop]) -> tuple[Read, tuple[str, ...]]:
+    return read, tuple(each.var for each in inside)
+
+
+def _reads(
+    nodes: Sequence[Node], array: str, inside: tuple[Loop, ...]
+) -> Iterator[tuple[Read, tuple[Loop, ...]]]:
+    """The reads of an array, each with the loops of constant trip counts around it."""
+    for node in nodes:
+        match node:
+            case Loop(body=body):
+                yield from _reads(body, array, _within(inside, node))
+            case If(then=then, orelse=orelse):
+                yield from _reads((*then, *orelse), array, inside)
+            case Stmt(target=target, value=value) if target.array != array:
+                for expr in walk(value):
+                    if isinstance(expr, Load | Gather) and expr.access.array == array:
+                        yield expr, inside
+
+
+def _within(inside: tuple[Loop, ...], loop: Loop) -> tuple[Loop, ...]:
+    return inside if trips(loop) is None else (*inside, loop)
 
 
 def with_replicas(program: Program, array: str, loop: Loop, count: int) -> Program:
@@ -71,18 +126,17 @@ def with_replicas(program: Program, array: str, loop: Loop, count: int) -> Progr
     used = variables_in(program)
     copy = unused("copy", used)
     is_local = old.storage is Storage.LOCAL
-    reads = reads_of(loop, array)
+    turns = turns_of(loop, array)
 
-    def turn(read: Read) -> Affine:
-        return (position(loop) * len(reads) + reads.index(read)) % count
-
-    def nodes(some: tuple[Node, ...], inside: bool) -> tuple[Node, ...]:
+    def nodes(some: tuple[Node, ...], inside: tuple[Loop, ...] | None) -> tuple[Node, ...]:
         return tuple(node(n, inside) for n in some)
 
-    def node(each: Node, inside: bool) -> Node:
+    def node(each: Node, inside: tuple[Loop, ...] | None) -> Node:
+        """``inside`` are the loops around it in the one whose reads take turns; None outside of that."""
         match each:
             case Loop(body=body):
-                return replace(each, body=nodes(body, inside or each is loop))
+                within = None if inside is None else _within(inside, each)
+                return replace(each, body=nodes(body, () if each is loop else within))
             case If(then=then, orelse=orelse):
                 return replace(each, then=nodes(then, inside), orelse=nodes(orelse, inside))
             case Stmt() if each.target.array == array:
@@ -90,7 +144,8 @@ def with_replicas(program: Program, array: str, loop: Loop, count: int) -> Progr
                 target = _at(each.target, new.name, Affine.of(copy))
                 stmt = replace(each, target=target, value=own)
                 return Loop(copy, (Affine(),), (Affine((), count),), 1, (stmt,), each.span)
-            case Stmt() if inside:
+            case Stmt() if inside is not None:
+                turn = partial(turns.copy_of, inside=inside, copies=count)
                 return replace(each, value=_moved(each.value, array, new.name, turn))
             case Stmt() if is_local:
                 value = _moved(each.value, array, new.name, lambda read: Affine())
@@ -98,7 +153,7 @@ def with_replicas(program: Program, array: str, loop: Loop, count: int) -> Progr
             case Stmt():
                 return each
 
-    body = nodes(program.body, False)
+    body = nodes(program.body, None)
     if is_local:
         new = replace(new, scope_depth=old.scope_depth)
         arrays = tuple(new if a is old else a for a in program.arrays)

@@ -14,6 +14,7 @@ from dsl import interp
 from dsl.arrays.inputs import random_inputs
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access
+from dsl.programs.pretty import pretty
 from dsl.programs.program import Loop, Program, Stmt
 from dsl.schedules.port_steps import Replicate
 from dsl.schedules.schedule import ScheduleBuilder
@@ -60,6 +61,15 @@ def counted(x: u4[20], h: u8[16], n: u16[1]):
         n[0] += seen[k]
 
 
+@weft.kernel
+def summed(x: u4[4, 3, 2], table: u8[16], y: u16[4]):
+    for n in range(4):
+        y[n] = 0
+        for k in range(3):
+            for q in range(1, -1, -1):
+                y[n] += table[x[n, k, q]]
+
+
 def steps() -> ScheduleBuilder:
     return ScheduleBuilder()
 
@@ -76,6 +86,18 @@ def test_all_copies_are_written_and_reads_take_turns() -> None:
     assert "t_copies[0][5]" in text
 
 
+def test_iterations_of_loops_inside_take_turns() -> None:
+    """Where an iteration of the named loop has enough reads, it begins with the first copy."""
+
+    def read(count: int) -> str:
+        program = apply(summed.program, steps().replicate("table", "n", count).build()).scop.program
+        return next(line for line in pretty(program).splitlines() if "x[n, k, q]" in line)
+
+    assert "table_copies[(2 * k - q + 1) % 6, x[n, k, q]]" in read(6)
+    assert "table_copies[(2 * k - q + 1) % 4, x[n, k, q]]" in read(4)
+    assert "table_copies[(2 * k + 6 * n - q + 1) % 12, x[n, k, q]]" in read(12)
+
+
 SCHEDULES = [
     (curves, steps().replicate("t", "i", 3)),
     (curves, steps().replicate("t", "i", 6).split("i", 2).pipeline("i_0")),
@@ -83,6 +105,9 @@ SCHEDULES = [
     (argument, steps().replicate("table", "j", 4).split("S1.j", 2).unroll("S1.j_1")),
     (argument, steps().replicate("table", "S1.i", 2)),
     (counted, steps().replicate("seen", "S4.k", 2)),
+    (summed, steps().replicate("table", "n", 3).pipeline("n")),
+    (summed, steps().replicate("table", "n", 4)),
+    (summed, steps().replicate("table", "n", 12).split("n", 2).pipeline("n_0")),
 ]
 
 
@@ -146,6 +171,9 @@ def test_tables_that_are_looked_up_have_structures_with_copies() -> None:
         if isinstance(step, Replicate)
     }
     assert found == {3, 6, 12, 24}  # 16 do not divide 24
+    space = space_of(summed.program, TOOL)  # reads of q, and of n, through two ports
+    made = [s for v in space.variants for s in v.steps if isinstance(s, Replicate)]
+    assert {(s.loop, s.count) for s in made} == {("S1.q", 2), ("S1.n", 3)}
     space = space_of(counted.program, TOOL)
     assert not any(isinstance(s, Replicate) for v in space.variants for s in v.steps)
 

@@ -170,3 +170,5 @@ def test_copies_ask_for_registers_of_a_small_table_and_for_no_banks() -> None:
     uses = [Use("t", (index,), False, (extent,), (1, 1, 1)) for extent in (16, 64)]
     assert [demand_of([use], {"i": 4}) for use in uses] == [{("t", 0): 16}, {}]
     assert demand_of(uses[:1], {"i": 1}) == {}
+    cubes = [Use("t", (index, index, index), False, (n, n, n), (1, 1, 1)) for n in (6, 9)]
+    assert [len(demand_of([use], {"i": 4})) for use in cubes] == [3, 0]  # 216 and 729 elements

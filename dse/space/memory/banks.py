@@ -52,18 +52,19 @@ def demand_of(
     """
     found: Demand = {}
     for use in uses:
-        for dim, index in enumerate(use.indices):
-            factor = _widest(index, unrolled, gone, use.shape[dim])
+        for dim in range(len(use.indices)):
+            factor = _widest(use, dim, unrolled, gone)
             if factor > 1:
                 key = (use.array, dim)
                 found[key] = common(found.get(key, 1), factor, use.shape[dim])
     return found
 
 
-def _widest(index: Affine, copies: Mapping[str, int], gone: Set[str], extent: int) -> int:
+def _widest(use: Use, dim: int, copies: Mapping[str, int], gone: Set[str]) -> int:
+    index = use.indices[dim]
     if is_anywhere(index):
-        return registers(index, copies, extent)
-    return widest(index, copies, gone, extent)
+        return registers(use.indices, dim, copies, use.shape)
+    return widest(index, copies, gone, use.shape[dim])
 
 
 def _copies(order: Order, vector: Vector) -> tuple[dict[str, int], frozenset[str]]:
@@ -204,7 +205,7 @@ def _wanted(uses: Sequence[Use], copies: Mapping[str, int], gone: frozenset[str]
     found = [1] * len(shape)
     for use in uses:
         for d, n in enumerate(shape):
-            found[d] = common(found[d], _widest(use.indices[d], copies, gone, n), n)
+            found[d] = common(found[d], _widest(use, d, copies, gone), n)
     return _apart(uses, copies, gone, found) if len(uses) > 1 else found
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from math import prod
 
 from dsl.expressions.affine import Affine, FloorDiv
 
 _FAR = 16  # bits of a distance at which no copies are in one bank of a power of two
 _COPIES = 7  # bits of the copies of a loop that banks look at
 _APART = 5  # loops whose copies are told apart within 64 bits
-_SMALL = 16  # elements of a table that may all be registers
+_SMALL = 16  # elements of a dimension that may all be registers
+_CHOSEN = 256  # registers that a read may choose from
 
 FAR = 16 * 720_720
 """A distance at which elements are in one bank of any factor up to 16, and of most that are used."""
@@ -37,9 +39,12 @@ def is_anywhere(index: Affine) -> bool:
             return False
 
 
-def registers(index: Affine, copies: Mapping[str, int], extent: int) -> int:
+def registers(
+    indices: Sequence[Affine], dim: int, copies: Mapping[str, int], shape: Sequence[int]
+) -> int:
     """The factor that copies which look up one dimension of a table ask for: banks are no help, so it is 1, or
-    every element of a small one.
+    every element of a small one. All that is looked up has registers then, which each read chooses from.
     """
-    several = any(copies.get(v, 1) > 1 for v in index.variables())
-    return extent if several and extent <= _SMALL else 1
+    several = any(copies.get(v, 1) > 1 for v in indices[dim].variables())
+    known = prod(n for index, n in zip(indices, shape, strict=True) if is_anywhere(index))
+    return shape[dim] if several and shape[dim] <= _SMALL and known <= _CHOSEN else 1

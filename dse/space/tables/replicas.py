@@ -12,7 +12,7 @@ from dse.space.loops.regrouped import distributed
 from dsl.expressions.expr import Gather, walk
 from dsl.programs.located import trips
 from dsl.programs.program import statements_in
-from dsl.programs.replicated import reads_of
+from dsl.programs.replicated import turns_of
 from dsl.schedules.port_steps import Replicate
 from dsl.schedules.steps import Split, Step
 from polyhedral.schedule import tried
@@ -21,6 +21,7 @@ from polyhedral.transforms.arrays.replicate import MOST, loop_around
 
 TURNS = (1, 2, 4, 8, 16)
 """Iterations whose reads have copies of their own."""
+_PORTS = 2  # reads that a copy serves in a cycle
 
 
 def replicated(
@@ -38,7 +39,7 @@ def replicated(
     for array, name in _look_ups(state).items():
         depth = len(state.scop.statement(name).loops)
         loop = loop_around(state.scop.program, name, depth - 1)
-        count = turns * len(reads_of(loop, array))
+        count = turns * turns_of(loop, array).count
         if not 2 <= count <= MOST or (trips(loop) or 1) % turns:
             continue
         moved = tried(state, Replicate(array, f"{name}.{loop.var}", count))
@@ -50,6 +51,34 @@ def replicated(
         return state, before
     state, apart = distributed(state)
     return cut(state, (*steps, *apart), cuts.values())
+
+
+def served_at_once(
+    state: ScheduledScop, before: tuple[Step, ...], depth: int
+) -> tuple[ScheduledScop, tuple[Step, ...]]:
+    """The program with copies for all reads of an iteration of a loop around short ones, which are unrolled then; as it is
+    where there is none.
+
+    Args:
+        state: the program as it is written.
+        before: the steps that made it.
+        depth: 0 for the outermost loop of which so many copies are possible, 1 for the next one.
+    """
+    steps = before
+    for array, name in _look_ups(state).items():
+        levels = range(len(state.scop.statement(name).loops) - 1)
+        around = [loop_around(state.scop.program, name, level) for level in levels]
+        fitting = [loop for loop in around if 2 < turns_of(loop, array).count <= _PORTS * MOST]
+        if depth >= len(fitting):
+            continue
+        count = -(-turns_of(fitting[depth], array).count // _PORTS)
+        moved = tried(state, step := Replicate(array, f"{name}.{fitting[depth].var}", count))
+        if moved is not None:
+            state, steps = moved, (*steps, step)
+    if steps == before:
+        return state, before
+    state, apart = distributed(state)
+    return state, (*steps, *apart)
 
 
 def cut(

@@ -17,7 +17,9 @@ After ``replicate("t", "i", 4)``::
 
 Where it is data which element is read, no partition of a memory serves two reads in a cycle, and copies do. Once `i` is
 split by 2, each of the four reads of two iterations has a copy of its own, with `partition("t_copies", 0, "complete")`.
-Reads in other loops are of copy 0. An argument is copied in front of all, in a statement ``t_copy``.
+Of an iteration that reads through loops inside, each of their iterations is a turn:
+with ``replicate("t", "i", 8)`` of ``for k in range(8): s += t[a[i, k]]`` iteration k reads copy k. Where an iteration has at least as
+many reads as there are copies, it begins with the first one. Reads in other loops are of copy 0. An argument is copied in front of all, in a statement ``t_copy``.
 
 All copies hold the same values at any time, so that it is legal for any local array, and for arguments that nothing
 assigns to.
@@ -29,7 +31,7 @@ from dataclasses import replace
 
 from dsl.errors.errors import ScheduleError
 from dsl.programs.program import Loop, Program, Stmt, Storage
-from dsl.programs.replicated import reads_of, with_replicas
+from dsl.programs.replicated import turns_of, with_replicas
 from dsl.schedules.port_steps import Replicate
 from polyhedral.legality.program import check_program
 from polyhedral.scop.lookup import find_array, find_loop
@@ -69,7 +71,7 @@ def replicate(state: ScheduledScop, step: Replicate) -> ScheduledScop:
         )
     piece, level = next((p, n) for p in state.pieces if (n := p.level(uid)) is not None)
     loop = loop_around(program, piece.statement.name, level)
-    if not reads_of(loop, array.name):
+    if not turns_of(loop, array.name).places:
         raise _refused(step, f"nothing in '{step.loop}' reads '{array.name}' alone")
     scop = check_program(with_replicas(program, array.name, loop, step.count))
     return replace(state, scop=scop, pieces=original(scop).pieces)

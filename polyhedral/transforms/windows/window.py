@@ -133,9 +133,26 @@ class Window:
         return needed.apply(map_of(f"{{ [{', '.join(there)}] -> [{', '.join(back)}] : {text} }}"))
 
     def since(self, needed: isl.Set, axis: Axis) -> isl.Set:
-        """Some positions, and those where their elements were in all iterations before."""
-        steps = range((axis.extent - 1) // axis.fresh + 1)
-        return union_of([self.moved(needed, axis, count) for count in steps])
+        """Some positions, and those where their elements were in all iterations before.
+
+        Together they mostly are one conjunction, which isl sees where it is asked for any number of iterations: of a
+        window that moves by 2, position ``p`` is needed from iteration ``-p // 2`` on. Parts, one for each number, would be
+        statements of their own.
+        """
+        steps = (axis.extent - 1) // axis.fresh
+        there = [*positional(self.names, "r").values(), *dims(len(self.tile.extents), "w")]
+        back = list(there)
+        level, dim = axis.level, len(self.names) + axis.dim
+        back[level], back[dim] = "before", "place"
+        every = (
+            f"before = {there[level]} - count and place = {there[dim]} + {axis.fresh} count and "
+            f"place < {axis.extent} and 0 <= count <= {steps}"
+        )
+        text = f"{{ [{', '.join(there)}] -> [{', '.join(back)}] : exists count : {every} }}"
+        found = needed.apply(map_of(text)).coalesce()
+        if found.is_equal(found.remove_divs()):
+            return found.remove_divs()
+        return union_of([self.moved(needed, axis, count) for count in range(steps + 1)])
 
     def split(self, needed: isl.Set, axis: Axis) -> tuple[isl.Set, isl.Set]:
         """Those of some positions that the iteration before had, and those that are new."""
@@ -192,18 +209,4 @@ def stages(window: Window, read: isl.Set) -> Iterator[tuple[Axis, isl.Set, isl.S
     needed = read
     for axis in reversed(window.axes):
         kept, needed = window.split(window.since(needed, axis), axis)
-        kept, needed = _one_part(kept), _one_part(needed)
-        yield axis, kept, needed
-
-
-def _one_part(positions: isl.Set) -> isl.Set:
-    """The positions, as one conjunction where they are one: a part for each iteration before would be a statement each.
-
-    Coalescing does not see that: of a window that moves by 2, position ``p`` is needed from iteration ``-p // 2`` on,
-    which each of the parts says for its own two positions.
-    """
-    positions = positions.coalesce()
-    if positions.n_basic_set() == 1:
-        return positions
-    hull = isl.Set.from_basic_set(positions.convex_hull())
-    return hull if hull.is_subset(positions) else positions
+        yield axis, kept.coalesce(), needed.coalesce()
