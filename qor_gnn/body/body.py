@@ -19,6 +19,7 @@ from qor_gnn.body.graph import (
     SWITCH_STATES,
     Graph,
 )
+from qor_gnn.body.loop_invariants import around_inner_loop, overwritten, written
 from qor_gnn.body.meetings import Accesses
 from qor_gnn.body.multiply_adds import early, multiply_added
 from qor_gnn.body.order import needed
@@ -41,6 +42,8 @@ class Body:
         nodes: what runs in every iteration, in program order, stores last.
         hoisted: loads and arithmetic that run before the loop.
         registers: promoted addresses and the value each has at the end of an iteration.
+        held: addresses that are in registers while the innermost counter moves, but are loaded and stored inside
+            (`Accesses.hoisted`).
         store_value, conditional: the stores of an iteration by address, always or not always made.
         carried: the loads of promoted addresses: values of registers.
         preds, succs: constraints between nodes.
@@ -56,6 +59,7 @@ class Body:
     nodes: list[int] = field(default_factory=list)
     hoisted: list[int] = field(default_factory=list)
     registers: dict[int, int] = field(default_factory=dict)
+    held: frozenset[int] = frozenset()
     carried: set[int] = field(default_factory=set)
     kept_out: list[bool] = field(default_factory=list)
     store_value: dict[int, int] = field(default_factory=dict)
@@ -128,11 +132,17 @@ class Body:
         return self.lengths[node]
 
 
-def loop_body(graph: Graph, personality: Personality, variables: tuple[str, ...]) -> Body:
-    """The body of a loop, or of a flattened nest, whose counters are ``variables``."""
+def loop_body(
+    graph: Graph, personality: Personality, variables: tuple[str, ...], within: bool = False
+) -> Body:
+    """The body of a loop, or of a flattened nest, whose counters are ``variables``; ``within`` another loop."""
     body = Body(graph, personality, variables)
     moving = frozenset(variables)
     body.registers = promotable(graph, moving)
+    if not personality.accesses.hoisted and not (within and len(variables) == 1):
+        memory = graph.addresses.memory
+        body.registers = {a: n for a, n in body.registers.items() if memory(a).in_registers}
+        body.held = frozenset(promotable(graph, frozenset(variables[-1:])))
     _hoist(body, moving)
     return _finished(body)
 
@@ -148,7 +158,7 @@ def _hoist(body: Body, moving: frozenset[str]) -> None:
     """Mark what does not run in the loop: invariant operations, and loads of registers."""
     graph, table = body.graph, body.addresses
     fixed: dict[int, bool] = {}
-    written = _written(body)
+    stored = written(graph, body.registers)
     out = body.kept_out
     invariant: list[bool] = []
     for n, kind in enumerate(graph.kind):
@@ -162,14 +172,13 @@ def _hoist(body: Body, moving: frozenset[str]) -> None:
             shape = table.shape_of[a]
             if shape not in fixed:
                 fixed[shape] = not table.shapes[shape].variables & moving
-            same = (
-                fixed[shape] and not table.moves(a, moving) and not _overwritten(table, a, written)
-            )
+            same = fixed[shape] and not table.moves(a, moving) and not overwritten(table, a, stored)
             same = same and all(invariant[d] for d in graph.deps[n])
+            same = same and (body.personality.accesses.hoisted or table.memory(a).in_registers)
             same = same and not graph.indexed.get(n, frozenset()) & moving
             same = same and not (
                 body.personality.guards.loads == "inside"
-                and (graph.guards[a] & moving or _ends(body, n))
+                and (graph.guards[a] & moving or around_inner_loop(graph, body.variables, n))
             )
         elif kind == STORE:
             same = False
@@ -181,33 +190,6 @@ def _hoist(body: Body, moving: frozenset[str]) -> None:
         invariant.append(same)
         if same:
             body.hoisted.append(n)
-
-
-def _ends(body: Body, node: int) -> bool:
-    """It is of a statement around the innermost loop of a flattened nest, which is under a guard."""
-    if len(body.variables) < 2:
-        return False
-    statement = body.graph.statement[node]
-    accesses = (statement.target, *(op.access for op in statement.ops if op.access is not None))
-    moved = {v for access in accesses for index in access.indices for v in index.variables()}
-    return body.variables[-1] not in moved
-
-
-def _written(body: Body) -> dict[int, list[int]]:
-    """Addresses stored in every iteration, by memory."""
-    found: dict[int, list[int]] = {}
-    graph, table = body.graph, body.addresses
-    early = (graph.address[n] for n in graph.early_stores)
-    for a in (*graph.stores, *graph.conditional, *early):
-        if a not in body.registers:
-            found.setdefault(table.shape(a).memory, []).append(a)
-    return found
-
-
-def _overwritten(table: Addresses, address: int, written: dict[int, list[int]]) -> bool:
-    """Whether a load's element may be stored in the loop."""
-    stores = written.get(table.shape(address).memory, ())
-    return any(o == address or table.may_alias(o, address) for o in stores)
 
 
 def _finished(body: Body) -> Body:

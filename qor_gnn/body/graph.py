@@ -54,6 +54,9 @@ class Graph:
     stored_by: dict[int, Statement] = field(default_factory=dict)
     places: dict[int, tuple[int, ...]] = field(default_factory=dict)  # that tell a store's element
     loads: dict[int, int] = field(default_factory=dict)  # address -> its first load
+    set_first: set[int] = field(
+        default_factory=set
+    )  # addresses stored to in a nest's first iterations
     at_first: set[int] = field(default_factory=set)  # only run in the first inner iteration
     guards: dict[int, frozenset[str]] = field(default_factory=dict)  # of loads, by address
     loaded: dict[int, When] = field(default_factory=dict)  # by address

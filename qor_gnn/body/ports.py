@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from qor_gnn.body.graph import LOAD, Graph
@@ -51,6 +51,8 @@ def ports_of(
     used = [graph.address[n] for n in accesses]
     rotate = personality.banks.rotating
     classes = table.rotating(used) if rotate else table.classes(used)
+    if not personality.banks.partly_known:
+        classes = _all_or_one(graph, classes)
     numbers: dict[PortKey, int] = {}
     taken: dict[int, Taken] = {}
     distinct: dict[tuple[tuple[int, int], ...], Taken] = {}
@@ -74,6 +76,20 @@ def ports_of(
             distinct[pairs] = Taken(pairs, len(distinct))
         taken[n] = distinct[pairs]
     return taken, list(numbers)
+
+
+def _all_or_one(
+    graph: Graph, classes: Mapping[int, tuple[tuple[int, ...], ...]]
+) -> dict[int, tuple[tuple[int, ...], ...]]:
+    """The bank classes of each address, of one whose bank is not known all of its memory."""
+    table = graph.addresses
+    every: dict[int, dict[tuple[int, ...], None]] = {}
+    for address, own in classes.items():
+        every.setdefault(table.shape(address).memory, {}).update(dict.fromkeys(own))
+    return {
+        a: own if table.shape(a).known_bank else tuple(every[table.shape(a).memory])
+        for a, own in classes.items()
+    }
 
 
 def _asked(

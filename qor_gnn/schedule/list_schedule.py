@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from qor_gnn.body.body import Body
+from qor_gnn.body.graph import STORE
+from qor_gnn.schedule.intervals.chained_states import left
 from qor_gnn.schedule.port_use import PortUse
 
 
@@ -116,7 +118,7 @@ class _ListScheduler:
         for n, state in first.items():
             if not waiting[n]:
                 later.setdefault(state, []).append(n)
-        at, left, states = 0, len(body.nodes), 0
+        at, left, most = 0, len(body.nodes), 0
         last = body.lengths
         while left:
             for n in later.pop(at, ()):
@@ -137,8 +139,9 @@ class _ListScheduler:
                     heapq.heappush(ready, heapq.heappop(queue.items))
                 self.start[n] = at
                 left -= 1
-                states = max(states, at + last[n])
-                for after, distance in body.succs[n]:
+                most = max(most, at + last[n])
+                for after, states in body.succs[n]:
+                    distance = states or self._late(n, at, after)
                     if at + distance > earliest[after]:
                         earliest[after] = at + distance
                     waiting[after] -= 1
@@ -154,7 +157,18 @@ class _ListScheduler:
             ready = deferred
             heapq.heapify(ready)
             at += 1
-        return Times(self.start, states, self.offset)
+        return Times(self.start, most, self.offset)
+
+    def _late(self, node: int, at: int, after: int) -> int:
+        """States that a store waits for its value because the state is too short for both."""
+        own, graph = self.body.personality, self.body.graph
+        if not own.accesses.store_ns or graph.kind[after] != STORE:
+            return 0
+        operator = graph.operator[node]
+        if operator is None or operator.registered:
+            return 0
+        there = self.offset[node] + operator.delay
+        return int(there + own.accesses.store_ns > own.usable_ns)
 
     def _tried_everywhere(self, at: int, earliest: int) -> bool:
         """Whether an operation that does not fit now has been tried in every slot."""
@@ -167,7 +181,7 @@ class _ListScheduler:
             return ports.number
         operator = self.body.graph.operator[node]
         assert operator is not None
-        if self.units is None or not operator.shared or operator.delay:
+        if self.units is None or not operator.shared or operator.delay or operator.first_ns:
             return None
         return operator.core, self.units.get(operator.core, 1)
 
@@ -212,7 +226,8 @@ class _ListScheduler:
         assert operator is not None
         if not operator.shared:
             return self._chain(node, at, operator.delay)
-        if operator.delay and not self._chain(node, at, operator.delay):
+        first = operator.delay or operator.first_ns
+        if first and not self._chain(node, at, first):
             return False
         if self.units is None:
             return True
@@ -225,8 +240,11 @@ class _ListScheduler:
     def _chain(self, node: int, at: int, delay: float) -> bool:
         """Put a combinational operation behind those in its state, if the period allows it."""
         before = 0.0
-        for pred, _ in self.body.preds[node]:
+        words = self.body.personality.accesses.word_ns > 0
+        for pred, states in self.body.preds[node]:
             operator = self.body.graph.operator[pred]
+            if words and states and self.start.get(pred) == at - states:
+                before = max(before, left(self.body, pred))
             if self.start.get(pred) == at and operator is not None and not operator.registered:
                 before = max(before, self.offset[pred] + operator.delay)
         if before > 0 and before + delay > self.body.personality.usable_ns:

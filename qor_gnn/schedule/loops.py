@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -201,6 +202,7 @@ def nest_graph(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) ->
     expander.when = "first"
     for nodes in before:
         expander.run(nodes, {})
+    expander.graph.set_first.update(expander.graph.conditional)
     expander.when = "always"
     at = 0
     for c in range(copies):
@@ -305,7 +307,20 @@ def flattened_body(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]
     asked = chain[-1].ii
     if asked is not None and asked > 1 and scope.personality.recurrences.quicker:
         graph = quickened(graph, frozenset(variables), asked, scope.personality)
-    return loop_body(graph, scope.personality, variables)
+    body = loop_body(graph, scope.personality, variables, bool(env))
+    return None if len(chain) > 1 and _crowded(body, asked or 1) else body
+
+
+def _crowded(body: Body, asked: int) -> bool:
+    """What the innermost loop holds in registers has more accesses to a bank than an interval has states: its own
+    loop is a pipeline, and they are made around it.
+    """
+    uses: Counter[int] = Counter()
+    for n, taken in body.ports.items() if body.held else ():
+        if body.graph.address[n] in body.held:
+            uses.update(resource for resource, _ in taken)
+    most = {resource: limit for taken in body.ports.values() for resource, limit in taken}
+    return any(count > asked * most[resource] for resource, count in uses.items())
 
 
 def _loops_between_exits(scope: Scope, loop: Loop) -> bool:

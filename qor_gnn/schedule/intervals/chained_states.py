@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from qor_gnn.body.body import Body
+from qor_gnn.body.graph import LOAD, STORE
 
 Arrival = tuple[int, float]
 """When a value is there: the state, and the ns that have passed in it."""
@@ -48,13 +49,65 @@ def behind(body: Body, node: int, at: Arrival) -> Arrival:
     own = graph.looked_up.get(node, 0) if operator is None else operator.distance
     states, passed = at
     if own:
-        return states + own, 0.0
+        return states + _waits(body, node, passed) + own, left(body, node)
     if operator is None:
         return at
     after = passed + operator.delay
     if passed > 0 and after > body.personality.usable_ns:
         return states + 1, operator.delay
     return states, after
+
+
+def left(body: Body, node: int) -> float:
+    """The ns that have passed in a state in which a result comes out of a memory or a register of an operator."""
+    graph = body.graph
+    operator = graph.operator[node]
+    if operator is not None:
+        return operator.last_ns
+    accesses = body.personality.accesses
+    if not accesses.word_ns or graph.kind[node] != LOAD:
+        return 0.0
+    table, address = graph.addresses, graph.address[node]
+    memory = table.memory(address)
+    selections = 0 if table.shape(address).known_bank else max(1, _bit_pairs(memory.banks - 1))
+    return accesses.bank_ns * selections + (0.0 if memory.in_registers else accesses.word_ns)
+
+
+def _bit_pairs(number: int) -> int:
+    """Pairs of bits that a number has: levels of selections of four."""
+    return -(-number.bit_length() // 2)
+
+
+def _waits(body: Body, node: int, passed: float) -> bool:
+    """The first stage of a registered operator does not fit into what is left of a state."""
+    operator = body.graph.operator[node]
+    first = 0.0 if operator is None else operator.first_ns
+    return passed > 0 and first > 0 and passed + first > body.personality.usable_ns
+
+
+def stored(body: Body, value: Arrival) -> int:
+    """The state in which a value can be stored that is there."""
+    store = body.personality.accesses.store_ns
+    late = store > 0 and value[1] + store > body.personality.usable_ns
+    return value[0] + late
+
+
+def handed(body: Body, node: int, start: Arrival, after: int, states: int) -> Arrival:
+    """When an operation may start that waits for another one.
+
+    Args:
+        body: that both are in.
+        node: that it waits for.
+        start: when that starts.
+        after: the operation.
+        states: at least so many behind the start of the other; 0 of what is behind it in its state.
+    """
+    if states:
+        return start[0] + _waits(body, node, start[1]) + states, left(body, node)
+    there = behind(body, node, start)
+    if body.graph.kind[after] == STORE and (state := stored(body, there)) > there[0]:
+        return state, 0.0
+    return there
 
 
 class ChainedStates:
@@ -72,13 +125,20 @@ class ChainedStates:
         states, passed, registered = found
         return states + 1 if passed and not registered else states
 
-    def between(self, load: int, value: int) -> int:
-        """From the result of a load to the state in which a value is there.
+    def between(self, load: int, value: int, held: bool = False) -> int:
+        """From the result of a load to the state in which a value is there, and can be stored.
 
         What runs in the first iteration of an inner loop has nothing from the one before.
+
+        Args:
+            load: the load.
+            value: what is computed of it.
+            held: the element is in a register meanwhile.
         """
-        found = self._arrival(load, value, self._body.graph.at_first)
-        return 0 if found is None else found[0]
+        passed = 0.0 if held else left(self._body, load)
+        found = self._arrival(load, value, self._body.graph.at_first, passed)
+        there = (0, passed) if found is None else found[:2]
+        return there[0] if held else stored(self._body, there)
 
     def stored(self, load: int, value: int, passed: float, store: float) -> int:
         """States that a value and its store come behind the one in which a word is loaded.
@@ -97,7 +157,7 @@ class ChainedStates:
     def _chains(self) -> bool:
         """Whether anything in the body is chained at all."""
         operators = self._body.graph.operator
-        return any(o is not None and not o.distance and o.delay > 0 for o in operators)
+        return any(o is not None and (o.first_ns if o.distance else o.delay) > 0 for o in operators)
 
     def _arrival(
         self, start: int, end: int, without: Collection[int] = (), passed: float = 0.0

@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from qor_gnn.body.body import Body
-from qor_gnn.body.graph import LOAD, REGISTER_STATES, STORE, STORE_STATES, Graph, When
+from qor_gnn.body.graph import LOAD, REGISTER_STATES, STORE_STATES, Graph, When
 from qor_gnn.body.longest_paths import LongestPaths, conditional_paths, old_values, register_paths
 from qor_gnn.body.quicker_sums import closing_states
 from qor_gnn.schedule.intervals.carried import Nest, dissolved
 from qor_gnn.schedule.intervals.carried_loads import CarriedLoads
-from qor_gnn.schedule.intervals.chained_states import START, Arrival, ChainedStates, behind
+from qor_gnn.schedule.intervals.chained_states import ChainedStates
 from qor_gnn.schedule.intervals.joint_cycles import LoopCarried, joint_cycles
 from qor_gnn.schedule.intervals.kept_updates import (
     is_kept,
@@ -20,6 +20,7 @@ from qor_gnn.schedule.intervals.kept_updates import (
     selection_state,
     through_memory,
 )
+from qor_gnn.schedule.intervals.order_cycles import order_cycles
 from qor_gnn.schedule.intervals.row_cycles import row_cycles
 from qor_gnn.schedule.reasons import Limit, PortLimit, Recurrence, Requested
 
@@ -119,6 +120,8 @@ def dependences(body: Body, nest: Nest) -> Dependences:
         alone = len(path) == 1 and path[0] not in body.graph.looked_up
         closing = closing_states(body.personality, body.graph.operator[path[0]]) if alone else 0
         delay = max(1, states - closing) if alone else states + _closing_state(body, path)
+        if states and address not in body.graph.set_first:
+            delay += body.personality.recurrences.register
         for load in loads.get(address, ()):
             delay = max(delay, chained.around_register(load, path[-1]))
         found.append(Cycle(address, tuple(path), delay, 1, "register"))
@@ -126,13 +129,15 @@ def dependences(body: Body, nest: Nest) -> Dependences:
         if value >= 0:
             closing = closing_states(body.personality, body.graph.operator[value])
             carried += [LoopCarried(value, load, -closing, 1) for load in loads.get(address, ())]
-    found += _memory_cycles(body, nest, carried, chained)
+    later = _carried_loads(body, nest)
+    found += _memory_cycles(body, later, carried, chained)
     for row in row_cycles(body, nest):
         delay = row.states + _around_memory(body, row.source, row.stored, row.distance)
         found.append(Cycle(row.source, row.path, delay, row.distance, "memory"))
     for joint in joint_cycles(body, carried, max((c.interval for c in found), default=1)):
         address = body.graph.address[joint.load]
         found.append(Cycle(address, joint.path, joint.delay, joint.distance, "memory"))
+    found += _cycles_in_order(body, nest, later, max((c.interval for c in found), default=1))
     return Dependences(tuple(found), tuple(carried))
 
 
@@ -142,19 +147,44 @@ def _closing_state(body: Body, path: Sequence[int]) -> int:
     return 1 if saved and any(body.graph.kind[n] == "mul" for n in path) else 0
 
 
-def _memory_cycles(
-    body: Body, nest: Nest, carried: list[LoopCarried], chained: ChainedStates
-) -> list[Cycle]:
-    """Recurrences through one store each; all ways from a store to a later load go to ``carried``."""
+def _carried_loads(body: Body, nest: Nest) -> dict[int, CarriedLoads]:
+    """The loads of each memory."""
     graph, table = body.graph, body.addresses
-    found: list[Cycle] = []
     # An element is loaded several times where a store in between may be to it.
     places: dict[int, list[tuple[int, int]]] = {}
     for load in body.nodes:
         if graph.kind[load] == LOAD:
             address = graph.address[load]
             places.setdefault(table.shape(address).memory, []).append((address, load))
-    loads = {memory: CarriedLoads(table, nest, of) for memory, of in places.items()}
+    return {memory: CarriedLoads(table, nest, of) for memory, of in places.items()}
+
+
+def _cycles_in_order(
+    body: Body, nest: Nest, loads: Mapping[int, CarriedLoads], interval: int
+) -> Iterator[Cycle]:
+    """Recurrences through the order of accesses that ask for more than an interval."""
+    graph, table, own = body.graph, body.addresses, body.personality
+
+    def around(source: int, stored: int, distance: int) -> int:
+        load = REGISTER_STATES if table.memory(source).in_registers else own.accesses.load
+        states = _around_memory(body, source, stored, distance) - load
+        return states + STORE_STATES * any(map(table.blurs, table.shape(stored).terms))
+
+    for cycle in order_cycles(body, nest, loads, around, interval):
+        address = graph.address[cycle.access]
+        shown = tuple(n for n in cycle.path if graph.operator[n] is not None)
+        yield Cycle(address, shown, cycle.delay, cycle.distance, "memory")
+
+
+def _memory_cycles(
+    body: Body,
+    loads: Mapping[int, CarriedLoads],
+    carried: list[LoopCarried],
+    chained: ChainedStates,
+) -> list[Cycle]:
+    """Recurrences through one store each; all ways from a store to a later load go to ``carried``."""
+    graph, table = body.graph, body.addresses
+    found: list[Cycle] = []
     stores = [(a, graph.stores[a]) for a in body.store_value]
     # What is stored at the end of an inner loop is loaded by no later iteration of it.
     stores += [(a, c.value) for a, c in graph.conditional.items() if c.when != "last"]
@@ -190,10 +220,9 @@ def _memory_cycles(
             if states and distance == 1 and source == address and is_kept(body, address):
                 around = min(around, selection_state(body, load, path))
             if path:
-                states = max(states, chained.between(load, path[-1]))
+                held = _is_held(body, source, address)
+                states = max(states, chained.between(load, path[-1], held))
             found.append(Cycle(source, tuple(path), states + around, distance, "memory"))
-    if graph.order:
-        found += _ordered_cycles(body, loads)
     return found
 
 
@@ -226,85 +255,6 @@ def _update(
         yield Cycle(source, tuple(path), delay, later, "memory")
 
 
-def _ordered_cycles(body: Body, loads: Mapping[int, CarriedLoads]) -> Iterator[Cycle]:
-    """Recurrences through several accesses of an iteration that may be of one element: each waits
-    for the one before, as the copies of an unrolled loop do that updates an array in place.
-    """
-    graph, table = body.graph, body.addresses
-    around = body.personality.recurrences.memory - body.personality.accesses.load
-    last = {a: c.when == "last" for a, c in graph.conditional.items()}
-    stores = [(a, n) for a, n in body.store_value.items()]
-    stores += [(a, n) for a, n in body.conditional.items() if not last[a]]
-    stores += [(graph.address[n], n) for n in graph.early_stores if not body.kept_out[n]]
-    carried: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
-    for address, store in stores:
-        later = loads.get(table.shape(address).memory)
-        if later is None or table.memory(address).in_order:
-            continue  # ports limit it anyway
-        for source, load, distance in later.of(address):
-            carried.setdefault((source, load), []).append((address, store, distance))
-    for source, load in (place for later in loads.values() for place in later.loads):
-        ways = None
-        slowest: dict[int, Cycle] = {}  # by distance: what others allow it allows too
-        for address, store, distance in carried.get((source, load), ()):
-            ways = _Ways(body, load) if ways is None else ways
-            states = ways.states(store)
-            if states is None:
-                continue
-            delay = states + around
-            if any(table.blurs(terms) for terms in table.shape(address).terms):
-                delay += STORE_STATES
-            delay = max(1, delay)
-            if distance in slowest and slowest[distance].delay >= delay:
-                continue
-            path = ways.path(store)
-            if path is None or not any(graph.kind[n] == STORE for n in path[:-1]):
-                continue  # a chain of values alone: it has been seen
-            shown = tuple(n for n in path if graph.operator[n] is not None)
-            slowest[distance] = Cycle(source, shown, delay, distance, "memory")
-        yield from slowest.values()
-
-
-class _Ways:
-    """The longest ways in states from the start of an operation to those of all others behind it, combinational operators
-    in as many states as they need one after the other.
-    """
-
-    def __init__(self, body: Body, start: int) -> None:
-        succs = body.succs
-        self._start = start
-        self._there: list[Arrival | None] = [None] * len(succs)
-        self._before = [-1] * len(succs)
-        there, before = self._there, self._before
-        there[start] = START
-        for n in range(start, len(succs)):  # numbers go with the order of operations
-            own = there[n]
-            if own is None:
-                continue
-            combined = behind(body, n, own)
-            for after, more in succs[n]:
-                arrival = (own[0] + more, 0.0) if more else combined
-                known = there[after]
-                if known is None or arrival > known:
-                    there[after] = arrival
-                    before[after] = n
-
-    def states(self, end: int) -> int | None:
-        """The most states from the start to the start of ``end``; None where no way leads there."""
-        there = self._there[end]
-        return None if there is None else there[0]
-
-    def path(self, end: int) -> list[int] | None:
-        """The operations behind the start up to ``end``; None where no way leads there."""
-        if end == self._start or self._there[end] is None:
-            return None
-        path = []
-        while end != self._start:
-            path.append(end)
-            end = self._before[end]
-        return path[::-1]
-
-
 def _around_memory(body: Body, address: int, stored: int, distance: int) -> int:
     """States of a recurrence through memory besides its operators.
 
@@ -314,6 +264,8 @@ def _around_memory(body: Body, address: int, stored: int, distance: int) -> int:
     policy, table = body.personality.recurrences, body.addresses
     if table.memory(address).lanes > 1:  # of words no report shows that one is kept beside memory
         return body.personality.accesses.load + STORE_STATES
+    if _is_held(body, address, stored):
+        return 0
     scattered = stored in body.graph.places
     element = None if scattered else policy.element
     inner = body.variables[1:][-1:]  # of a flattened nest
@@ -329,6 +281,11 @@ def _around_memory(body: Body, address: int, stored: int, distance: int) -> int:
     saved = load - REGISTER_STATES if table.memory(address).in_registers else 0
     # What is stored where values tell is not known to be what is loaded next: it is read from memory.
     return max(1, (max(policy.memory, load) if scattered else policy.memory) - saved)
+
+
+def _is_held(body: Body, address: int, stored: int) -> bool:
+    """The innermost loop stays at the element, which is in a register meanwhile."""
+    return stored == address and stored in body.held
 
 
 def _when(body: Body, address: int) -> When:

@@ -12,7 +12,7 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, field
 
 from qor_gnn.body.body import Body
-from qor_gnn.schedule.intervals.chained_states import START, Arrival, behind
+from qor_gnn.schedule.intervals.chained_states import START, Arrival, behind, left, stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,8 @@ class _Search:
         graph, ends = self.body.graph, dict[int, Arrival]()
         for n in self.body.nodes:  # operands come before what takes them
             begin = max((ends.get(d, START) for d in graph.deps[n]), default=START)
-            ends[n] = behind(self.body, n, begin)
+            state, passed = behind(self.body, n, begin)
+            ends[n] = state, left(self.body, n) or passed
         return {n: ends.get(n, START) for n in values}
 
     def slower_than(self, interval: int) -> Joint | None:
@@ -155,7 +156,9 @@ class _Search:
         return {n: states for n, (states, _) in self._relaxed(interval).there.items()}
 
     def _relaxed(self, interval: int) -> _Relaxed:
-        found = _Relaxed({**self.least, **{way.load: START for way in self.carried}})
+        found = _Relaxed(
+            {**self.least, **{w.load: (0, left(self.body, w.load)) for w in self.carried}}
+        )
         there = found.there
         for _ in range(len(there) + 1):
             self._pass(there, found.before)
@@ -163,9 +166,10 @@ class _Search:
             for way in self.carried:
                 if way.value not in there:
                     continue
-                state = there[way.value][0] + way.delay - interval * way.distance
+                value = stored(self.body, there[way.value])
+                state = value + way.delay - interval * way.distance
                 if state > there[way.load][0]:
-                    there[way.load] = state, 0.0
+                    there[way.load] = state, left(self.body, way.load)
                     found.by[way.load], found.late = way, way.load
             if found.late is None:
                 break
@@ -193,18 +197,18 @@ class _Search:
             way = by[at]
             at, operators = self._back(before, way)
             path = [*operators, *path]
-            delay += way.delay + self._chained(operators)
+            delay += way.delay + self._chained(at, operators)
             distance += way.distance
             if at == start:
                 break
         return Joint(start, tuple(path), delay, distance)
 
-    def _chained(self, path: Sequence[int]) -> int:
-        """The states of operators behind each other."""
-        at = START
+    def _chained(self, load: int, path: Sequence[int]) -> int:
+        """The states of operators behind each other, from a loaded word to a store."""
+        at: Arrival = 0, left(self.body, load)
         for n in path:
             at = behind(self.body, n, at)
-        return at[0]
+        return stored(self.body, at)
 
     def _back(self, before: dict[int, int], way: LoopCarried) -> tuple[int, list[int]]:
         """The load that a loop-carried value comes from, and the operators between."""

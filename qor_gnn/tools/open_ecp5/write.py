@@ -19,6 +19,7 @@ from dsl.expressions.types import FixedType
 NAME = "open-ecp5-10ns"
 CLOCK = 10.0
 WIDTHS = (4, 8, 12, 16, 20, 24, 32, 36, 40, 48, 56, 64, 96, 128, 256)
+FACTORS = (4, 8, 12, 16, 18, 20, 24, 32, 36, 40, 48, 64)
 FILE = Path(__file__).parent / "operators.json"
 
 _WORD = ((32, False),)
@@ -58,13 +59,30 @@ _INTEGERS = {
 def document() -> dict[str, Any]:
     """The file."""
     floats = {name: _float(name, *entry) for name, entry in _F32.items()}
+    integers = {name: {"steps": _steps(name, kind)} for name, kind in _INTEGERS.items()}
+    integers["mul"]["products"] = _products()
     return {
         "evidence": "the operator library of backends.rtl, which python -m qor_gnn.tools.open_ecp5.write reads",
         "operators": {"f32": floats},
-        "integers": {name: {"steps": _steps(name, kind)} for name, kind in _INTEGERS.items()},
+        "integers": integers,
         "implementations": {},
         "dsp_side": 0,
     }
+
+
+def _products() -> list[dict[str, Any]]:
+    """Products by the widths of their factors: as many bits as the longer one has, and all."""
+    rows = []
+    for long in FACTORS:
+        for short in (n for n in FACTORS if n <= long):
+            for width in (long, long + short):
+                found = spec(Key(Kind.MUL, width, ((long, True), (short, True))), CLOCK)
+                delays = {"delay": 0.0, **_delays(found)}
+                rows.append(
+                    {"width": width, "long": long, "short": short, "distance": found.latency,
+                     **delays, "dsp": found.dsp, "lut": found.lut, "ff": found.ff}
+                )  # fmt: skip
+    return rows
 
 
 def _float(
@@ -73,17 +91,25 @@ def _float(
     fixed = _INTEGER if kind in (Kind.TO_FLOAT, Kind.FROM_FLOAT) else None
     found = spec(Key(kind, width, operands, fixed), CLOCK)
     row = {"core": f"f{name}", "distance": found.latency, "dsp": found.dsp}
-    delay = {} if found.latency else {"delay": round(found.delay_in_ns, 2)}
-    return {**row, "lut": found.lut, "ff": found.ff, **delay, "measured": True}
+    return {**row, "lut": found.lut, "ff": found.ff, **_delays(found), "measured": True}
+
+
+def _delays(found: Spec) -> dict[str, float]:
+    """Of a combinational operator all that it takes, else of its first and last stage."""
+    if not found.latency:
+        return {"delay": round(found.delay_in_ns, 2)}
+    return {"first_ns": round(found.delay_in_ns, 2), "last_ns": round(found.delay_out_ns, 2)}
 
 
 def _steps(name: str, kind: Kind) -> list[dict[str, Any]]:
     steps = []
     for width in WIDTHS:
         found = _integer(kind, width)
-        delay = 0.0 if found.latency else round(found.delay_in_ns, 2)
+        delays: dict[str, Any] = _delays(found)
+        if "delay" in delays:
+            delays["delay"] = [delays["delay"], 0]
         steps.append(
-            {"width": width, "distance": found.latency, "dsp": found.dsp, "delay": [delay, 0],
+            {"width": width, "distance": found.latency, "dsp": found.dsp, **delays,
              "lut": [found.lut, 0], "ff": found.ff, "measured": True}
         )  # fmt: skip
     last = steps[-1]

@@ -9,7 +9,8 @@ from typing import Any
 
 from backends.tables import described, mapping
 from dsl.errors.errors import ToolError, did_you_mean
-from qor_gnn.tools.operators.multipliers import DSP, IMPLEMENTATIONS, ONE_SUM, Product
+from qor_gnn.tools.operators.multipliers import DSP, IMPLEMENTATIONS, ONE_SUM
+from qor_gnn.tools.operators.multipliers import Product as Slices
 
 _TABLES = ("operators", "integers", "implementations")
 _SIDE = "dsp_side"
@@ -35,6 +36,8 @@ class Operator:
         takes_in: its first stage is nothing but registers, so that it starts in the state in which a load ends.
         gives_out: its last stage is a register of its own, so that what takes its result at once needs no other.
         width: bits, of one on integers as wide as it is asked for; else 0.
+        first_ns: of a registered one what its first stage takes of the state in which its operands are there.
+        last_ns: what has passed in the state in which its result is there.
     """
 
     core: str
@@ -55,6 +58,8 @@ class Operator:
     takes_in: bool = False
     gives_out: bool = False
     width: int = 0
+    first_ns: float = 0.0
+    last_ns: float = 0.0
 
     @property
     def source(self) -> str:
@@ -91,11 +96,31 @@ class Step:
     least: int = 0
     most: int = 0
     own: bool = False
+    first_ns: float = 0.0
+    last_ns: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ByFactors:
+    """A product of factors of up to so many bits, of which up to ``width`` are kept."""
+
+    width: int
+    long: int
+    short: int
+    distance: int
+    delay: float
+    dsp: int
+    lut: int
+    ff: int
+    first_ns: float = 0.0
+    last_ns: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Integers:
-    """An operator on integers of any width, or in steps up to some widths."""
+    """An operator on integers of any width, or in steps up to some widths; ``products`` by the widths of their
+    factors, the narrowest first, for tools whose products are not cut into slices.
+    """
 
     distance: int = 0
     delay: tuple[float, float] = (0.0, 0.0)
@@ -107,7 +132,30 @@ class Integers:
     least: int = 0
     most: int = 0
     own: bool = False
+    first_ns: float = 0.0
+    last_ns: float = 0.0
     steps: tuple[Step, ...] = ()
+    products: tuple[ByFactors, ...] = ()
+
+    def product(self, width: int, long: int, short: int) -> Operator | None:
+        """The narrowest product of the table that is as wide; None of a wider one."""
+        wide = (p for p in self.products if long <= p.long and short <= p.short)
+        row = next((p for p in wide if width <= p.width), None)
+        if row is None:
+            return None
+        return Operator(
+            core=f"mul_{row.width}_{row.long}_{row.short}",
+            distance=row.distance,
+            delay=row.delay,
+            dsp=row.dsp,
+            lut=row.lut,
+            ff=row.ff,
+            integer=True,
+            alone=not row.distance,
+            width=width,
+            first_ns=row.first_ns,
+            last_ns=row.last_ns,
+        )
 
     def operator(self, kind: str, width: int) -> Operator:
         """The operator on so many bits."""
@@ -126,6 +174,8 @@ class Integers:
             most=row.most,
             own=row.own,
             width=width,
+            first_ns=row.first_ns,
+            last_ns=row.last_ns,
         )
 
 
@@ -169,10 +219,15 @@ class Library:
         if type_ == "int" and long and not short:
             return Operator(f"{kind}_wires", 0, integer=True, origin="derived")
         one_sum = short == ONE_SUM and impl != DSP
-        if type_ == "int" and kind == "mul" and self.dsp_side and one_sum:
+        cut = self.dsp_side or self.integers["mul"].products
+        if type_ == "int" and kind == "mul" and cut and one_sum:
             return replace(self.integers["add"].operator("add", width), core=f"mul_sum_{width}")
         if type_ == "int" and kind == "mul" and self.dsp_side and short:
             return self._product(width, long, short, impl)
+        if type_ == "int" and kind == "mul" and short:
+            found = self.integers["mul"].product(width, long, short)
+            if found is not None:
+                return found
         if type_ == "int" and kind in self.integers:
             found = self.integers[kind].operator(kind, width)
             return found if self.dsp_side else replace(found, alone=not found.registered)
@@ -185,7 +240,7 @@ class Library:
 
     def _product(self, width: int, long: int, short: int, impl: str) -> Operator:
         """A product of two widths, of which so many bits are kept."""
-        made = Product(min(long, width), min(short, width), width, self.dsp_side)
+        made = Slices(min(long, width), min(short, width), width, self.dsp_side)
         asked = replace(made, impl=impl if impl in IMPLEMENTATIONS else "")
         other = asked.of_luts != made.of_luts  # than what the tool chooses by itself
         made = asked if other else made

@@ -19,6 +19,12 @@ class Accesses:
             value is wanted.
         updates: when a pipeline that does not start in each state loads the old value of what it updates in
             place: the same. With ``alap`` the counter waits for the load, the address for the store.
+        hoisted: loads that do not change in a pipeline are made in front of it, and what it keeps in registers is
+            loaded in front of it and stored behind it; otherwise all that is done inside, in the first and the last
+            iteration, and takes ports of each.
+        word_ns: what a word that is loaded from a memory has taken of the state in which it is there.
+        bank_ns: what a selection of four banks takes behind it, where an access does not tell which one it is.
+        store_ns: what a store takes of the state that it starts in, behind the value.
     """
 
     load: int
@@ -26,3 +32,7 @@ class Accesses:
     merged: Literal["all", "between_stores"] = "all"
     sequential: Literal["asap", "alap"] = "asap"
     updates: Literal["asap", "alap"] = "asap"
+    hoisted: bool = True
+    word_ns: float = 0.0
+    bank_ns: float = 0.0
+    store_ns: float = 0.0

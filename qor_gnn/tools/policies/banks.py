@@ -16,8 +16,11 @@ class Banks:
             chooses the bank, the subscript does not tell when an element is accessed again.
         hidden_by_others: in a pipeline counters that do not move a subscript by multiples of what the innermost
             one does hide its remainder by a number of banks that is no power of two.
+        partly_known: an access of which a remainder of the bank is known takes ports of those banks only that have
+            it; otherwise of all.
     """
 
     rotating: bool = False
     hidden_by_innermost: bool = False
     hidden_by_others: bool = False
+    partly_known: bool = True

@@ -18,6 +18,8 @@ class Recurrences:
         memory: states of a store and a load besides the operators between them.
         element: the same where the innermost loop of a flattened nest stays at the element, or a loop of its
             own loads what the iteration before has stored; None where that makes no difference.
+        register: states that a register takes besides pipelined operators where a pipeline takes its first value from
+            outside; what the first iteration sets goes from one to the next without.
         kept: what an iteration stores at a place that data tell is kept in a register for the next one
             (`qor_gnn.schedule.intervals.kept_updates`).
     """
@@ -25,6 +27,7 @@ class Recurrences:
     closing: int
     memory: int
     element: int | None = None
+    register: int = 0
     kept: bool = False
     closes_in_time: bool = False
     quicker: bool = False
