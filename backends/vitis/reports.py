@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from backends.vitis.numbers import REAL, real, whole
 from dsl.errors.errors import ToolError
 
 _DEEPEST = 100  # loops in loops: no design has as many
@@ -110,15 +111,15 @@ def _xml(path: Path) -> ET.Element:
 
 
 def _int(text: str | None) -> int | None:
-    match = re.match(r"~?\s*(\d{1,18})\b(?!\.)", (text or "").strip())
+    told = (text or "").strip().removeprefix("~")
+    if (number := whole(told)) is not None:
+        return number
+    match = re.match(r"\s*(\d{1,18})\b(?![.,'])", told)
     return int(match[1]) if match else None
 
 
 def _float(text: str | None) -> float | None:
-    try:
-        return float((text or "").strip())
-    except ValueError:
-        return None
+    return real(text or "")
 
 
 def _range(element: ET.Element | None) -> tuple[int | None, int | None]:
@@ -260,7 +261,7 @@ def parse_impl_rpt(path: Path) -> ImplReport:
     text = _read(path)
 
     def number(label: str) -> str | None:
-        match = re.search(rf"^\s*{label}:\s*([\d.]+)\s*$", text, re.MULTILINE)
+        match = re.search(rf"^\s*{label}:\s*({REAL})\s*$", text, re.MULTILINE)
         return match[1] if match else None
 
     achieved = _float(number("CP achieved post-implementation"))

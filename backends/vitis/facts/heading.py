@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from backends.vitis.numbers import REAL, real
+
 _TITLE = re.compile(r"== (Vitis|Vivado) HLS Report for '([^']{1,400})'")
 _SUMMARY = re.compile(r"== Synthesis Summary Report of '([^']{1,400})'")
 _FIELD = re.compile(r"\s*\* (Date|Version|Project|Solution|Product family|Target device):\s+(\S.*)")
 _CLOCK = re.compile(
-    r"\s*\|\s*\S+\s*\|\s*([\d.]{1,12})(?: ns)?\s*\|\s*[\d.]{1,12}(?: ns)?\s*\|\s*([\d.]{1,12})(?: ns)?\s*\|\s*$"
+    rf"\s*\|\s*\S+\s*\|\s*({REAL})(?:ns)?\s*\|\s*{REAL}(?:ns)?\s*\|\s*({REAL})(?:ns)?\s*\|\s*$"
 )
 _VERSION = re.compile(r"(\d{4}\.\d)\b")
 _FAR = 200  # lines: a heading has fewer before its clock
@@ -57,7 +59,7 @@ def heading(text: Iterable[str]) -> Heading | None:
         elif (field := _FIELD.match(line)) is not None:
             found = _with(found, field[1], field[2].strip())
         elif (told := _CLOCK.match(line)) is not None:
-            found = replace(found, clock=_number(told[1]), uncertainty=_number(told[2]))
+            found = replace(found, clock=real(told[1]), uncertainty=real(told[2]))
             break
         elif line.startswith("+ Latency"):
             break
@@ -85,10 +87,3 @@ def _with(found: Heading, name: str, value: str) -> Heading:
             return replace(found, part=value)
         case _:
             return found
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None

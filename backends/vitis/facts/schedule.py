@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Iterator
 
 from backends.vitis.facts.tables import Reported
+from backends.vitis.numbers import real
 
 _CORE = re.compile(
-    r"Core \d{1,4} '(?P<core>\w{1,60})' <Latency = (?P<latency>\d{1,4})> <II = \d{1,4}> <Delay = (?P<delay>[\d.]{1,10})>"
+    r"Core \d{1,4} '(?P<core>\w{1,60})' <Latency = (?P<latency>\d{1,4})> <II = \d{1,4}> <Delay = (?P<delay>[\d.,]{1,10})>"
 )
 _CALL = re.compile(r'"%?[\w.]{1,200} = (?P<op>[a-z_0-9]{1,40})\b(?P<rest>[^"]{0,2000})"')
 _TYPE = re.compile(r"\b(i\d{1,5}|half|float|double) +[-%@\w]")
@@ -24,9 +25,8 @@ def scheduled(text: Iterable[str]) -> Iterator[Reported]:
         if core is None or call is None:
             continue
         widths = ",".join(_TYPE.findall(call["rest"]))
-        try:
-            delay = float(core["delay"])
-        except ValueError:
+        delay = real(core["delay"])
+        if delay is None:
             continue
         yield Reported(
             "core", call["op"], core["core"], "", widths, int(core["latency"]), delay or None

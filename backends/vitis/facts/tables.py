@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from backends.vitis.numbers import whole
+
 _OPERATORS = (
     "faddfsub", "fadd", "fsub", "fmul", "fdiv", "fsqrt", "fexp", "flog", "fcmp", "fpext", "fptrunc",
     "sitofp", "uitofp", "sitodp", "uitodp", "dadddsub", "dadd", "dsub", "dmul", "ddiv", "dsqrt",
@@ -107,4 +109,5 @@ def _counts(row: dict[str, str]) -> tuple[int, int, int] | None:
 
 
 def _whole(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None
+    number = whole(text)
+    return number if number is not None and 0 <= number < 10**9 else None

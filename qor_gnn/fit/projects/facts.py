@@ -83,6 +83,9 @@ def facts_of(roots: Sequence[Path], remark: Remark = lambda _: None) -> Facts:
             rows[ProjectRow(row, module.heading.module)] = None
     for part in sorted(unknown):
         remark(f"reports for {part} are left out: the timing class of this part is not known")
+    clocked = {one_of[name] for name, module in found if module.heading.clock is not None}
+    for name in dict.fromkeys(one_of[name] for name, _ in found if one_of[name] not in clocked):
+        remark(f"the latencies of {name} are left out: no report of it says at which clock it is")
     headings = dict.fromkeys((one_of[name], module.heading) for name, module in found)
     return Facts(tuple(rows), tuple((one_of[n], t) for n, t in routed), tuple(headings))
 
