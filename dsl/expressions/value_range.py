@@ -84,6 +84,11 @@ def loops_where(cond: Expr, holds: bool, loops: Mapping[str, Range]) -> Mapping[
     return _Ranges(loops, lambda _, dtype: type_range(dtype)).under(cond, holds).loops
 
 
+def truth_where(cond: Expr, loops: Mapping[str, Range]) -> bool | None:
+    """Whether a condition holds for all values of the loop variables, or for none; None where neither is known."""
+    return _Ranges(loops, lambda _, dtype: type_range(dtype)).truth(cond)
+
+
 def cases(cond: Expr, holds: bool) -> list[tuple[Fact, ...]]:
     """What may be the case where a condition holds, or does not: ``a or b`` is ``a``, or ``b`` without ``a``."""
     match cond:

@@ -40,7 +40,7 @@ from dsl.programs.program import Array
 _FOREIGN = frozenset({*sys.stdlib_module_names, "numpy", "scipy", "torch", "weft", "dsl"})
 MAX_CALL_DEPTH = 32
 MAX_EXPANSIONS = 10_000
-LIBRARY = "dsl.frontend.arrays.library"
+LIBRARY = ("dsl.frontend.arrays.library", "dsl.frontend.arrays.formulas")
 """Functions of NumPy, in the language itself."""
 
 
@@ -91,7 +91,7 @@ def function_of(ctx: Context, found: object) -> Function | None:
     if not isinstance(found, types.FunctionType):
         return None
     top = str(found.__module__ or "").split(".")[0]
-    if top in _FOREIGN and found.__module__ != LIBRARY:
+    if top in _FOREIGN and found.__module__ not in LIBRARY:
         return None
     source = _source(found)
     if source is None:

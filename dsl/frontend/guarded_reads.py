@@ -27,7 +27,7 @@ from dsl.expressions import typing, values
 from dsl.expressions.affine import Cond, negate
 from dsl.expressions.expr import Access, Const, Expr, Gather, Load, Select, walk
 from dsl.expressions.types import DType, IndexType, IntType
-from dsl.expressions.value_range import Range, loops_where
+from dsl.expressions.value_range import Range, loops_where, truth_where
 from dsl.expressions.values import Value
 from dsl.frontend.ahead import put_ahead
 from dsl.frontend.conditions import Condition, DataCond, condition
@@ -92,14 +92,21 @@ def _is_needed(ctx: Context, choice: ast.IfExp) -> bool:
 def _guards(ctx: Context, found: Select) -> bool:
     """Whether a condition keeps a read inside of its array that would be outside without."""
     ranges: Mapping[str, Range] = ctx.names.ranges()
-    if all(loops_where(found.cond, holds, ranges) == ranges for holds in (True, False)):
+    tells = truth_where(found.cond, ranges) is not None or any(
+        loops_where(found.cond, holds, ranges) != ranges for holds in (True, False)
+    )
+    if not tells:
         return False
     for test, holds in _around(ctx):
         around = values.operand(tested(ctx, test))
         ranges = loops_where(around, holds, ranges) if isinstance(around, Expr) else ranges
+    known = truth_where(found.cond, ranges)  # of a loop of one iteration one side may be dead
     return any(
         _is_outside(ctx, part.access, ranges)
-        and not _is_outside(ctx, part.access, loops_where(found.cond, holds, ranges))
+        and (
+            known is (not holds)
+            or not _is_outside(ctx, part.access, loops_where(found.cond, holds, ranges))
+        )
         for side, holds in ((found.then, True), (found.orelse, False))
         for part in walk(side)
         if isinstance(part, Load | Gather)

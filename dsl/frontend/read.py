@@ -18,6 +18,7 @@ from dsl.frontend.guarded_reads import guarded
 from dsl.frontend.helper_kernel import HelperKernel
 from dsl.frontend.inferred import Inferred
 from dsl.frontend.operands import float_of_arguments
+from dsl.frontend.own_scalars import with_own_scalars
 from dsl.frontend.results import assigned_results, read_with_results, result_names
 from dsl.frontend.scope import Names
 from dsl.frontend.statements import statement, whole_body
@@ -45,6 +46,8 @@ def _read(request: Request, inferred: Inferred) -> Program:
     made = tuple(results(outside, returned))
     declared = (*arguments(outside), *made)
     check_defaults(declared, request.defaults)
+    source = with_own_scalars(source, declared)
+    request = replace(request, source=source)
 
     def read(body: list[ast.stmt]) -> Program:
         return _program(_context(request, declared, inferred), declared, body)
@@ -82,8 +85,9 @@ def read_helper(request: Request, given: tuple[Given, ...]) -> tuple[Program, in
     Raises:
         LanguageError: what is wrong with it; W129 the type of a result is not clear.
     """
-    source = request.source
-    declared = tuple(_declared(g, source) for g in given if g.passed is not None)
+    declared = tuple(_declared(g, request.source) for g in given if g.passed is not None)
+    source = with_own_scalars(request.source, declared)
+    request = replace(request, source=source)
     constants = {g.name: g.constant for g in given if g.passed is None}
     reading = partial(_helper, request, declared, constants)
     returns = [n for n in _own(source.node) if isinstance(n, ast.Return) and n.value is not None]

@@ -44,7 +44,7 @@ def most_iterations(ctx: Context, node: Most) -> int:
         # Lamé: the k-th remainder is at most the smaller number by the k-th Fibonacci number, of 0.6943 bits each.
         return -(-max(-low, high).bit_length() * 14405 // 10000) + 3
     if low < 0 and not node.is_positive:
-        name = ctx.source.text(node.of[0])
+        name = ast.unparse(node.of[0])
         message = f"a 'while' loop that ends at 0 may never do so: '{name}' may be negative"
         raise ctx.error(
             "W104", message, node, f"give '{name}' an unsigned type, or compare {name} > 0"

@@ -53,6 +53,10 @@ class Materialised:
     program: Program
     pieces: Mapping[str, Piece]
 
+    def array(self, name: str) -> Array | None:
+        """An array as it is in the program; None for a local that only statements without iterations use."""
+        return next((a for a in self.program.arrays if a.name == name), None)
+
 
 def materialised(state: ScheduledScop) -> Materialised:
     """The program that runs as the schedule says."""

@@ -59,7 +59,9 @@ REDUCTIONS = {
     "any": builtins.any,
     "all": builtins.all,
 }
-OTHER_METHODS = ("reshape", "ravel", "flatten", "clip", "cumsum", "argmax", "argmin", "var", "std")
+OTHER_METHODS = (
+    *("reshape", "ravel", "flatten", "clip", "cumsum", "argmax", "argmin", "var", "std", "prod"),
+)
 """Methods of arrays that are read elsewhere."""
 _OF_ONE = (len, sum, any, all)
 _ELEMENTWISE = (ast.UnaryOp, ast.Compare, ast.IfExp, ast.BoolOp, ast.BinOp)
@@ -162,6 +164,7 @@ class ArrayExprs:
             return False
         if method_of(self.ctx, node) is not None:
             return True
+        node = self.ctx.rewritten.get(node, node)
         function = self.ctx.evaluate(node.func)
         return (
             function in _OF_ONE[1:]

@@ -30,6 +30,60 @@ def cumprod(x):
     return y
 
 
+def cumsum_0(m):
+    """The sums of the rows up to each."""
+    y = [[0] * len(m[0]) for _ in range(len(m))]
+    for j in range(len(m[0])):
+        total = 0
+        for i in range(len(m)):
+            total += m[i, j]
+            y[i][j] = total
+    return y
+
+
+def cumsum_1(m):
+    """The sums of each row up to each element."""
+    y = [[0] * len(m[0]) for _ in range(len(m))]
+    for i in range(len(m)):
+        total = 0
+        for j in range(len(m[0])):
+            total += m[i, j]
+            y[i][j] = total
+    return y
+
+
+def prod(x):
+    """The product of all elements."""
+    product = 1
+    for i in range(len(x)):
+        product *= x[i]
+    return product
+
+
+def all_bits(x):
+    """The bits that all elements have."""
+    bits = x[0]
+    for i in range(1, len(x)):
+        bits &= x[i]
+    return bits
+
+
+def any_bits(x):
+    """The bits that any element has."""
+    bits = x[0]
+    for i in range(1, len(x)):
+        bits |= x[i]
+    return bits
+
+
+def parities(x):
+    """The bits that an odd number of elements has."""
+    bits = x[0]
+    for i in range(1, len(x)):
+        bits ^= x[i]
+    return bits
+
+
 def cummax(x):
     """The largest of all elements up to each."""
     y = np.empty(len(x), x.dtype)

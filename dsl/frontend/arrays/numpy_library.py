@@ -6,11 +6,12 @@ import ast
 
 from dsl.errors.errors import LanguageError
 from dsl.frontend.arrays.shapes import ArrayExpr, Exprs, numpy_name
+from dsl.frontend.arrays.synonyms import synonym
 from dsl.frontend.arrays.tables import is_of_module
 
 _OF_ONE = ("cumsum", "cumprod", "argmax", "argmin", "sort", "argsort", "var", "std", "median")
-_NAMES = (*_OF_ONE, "pad", "concatenate", "convolve", "bincount", "accumulate")
-_METHODS = ("cumsum", "argmax", "argmin", "var", "std")
+_NAMES = (*_OF_ONE, "prod", "pad", "concatenate", "convolve", "bincount", "accumulate")
+_METHODS = ("cumsum", "argmax", "argmin", "var", "std", "prod")
 
 
 def library_call(exprs: Exprs, node: ast.Call) -> ast.Call | None:
@@ -29,6 +30,9 @@ def library_call(exprs: Exprs, node: ast.Call) -> ast.Call | None:
             return None
         name, args = func.attr, [func.value, *args]
     else:
+        if (other := synonym(exprs, node)) is not None:
+            ctx.rewritten[node] = other
+            return other
         name = _name(exprs, func)
     if name not in _NAMES or not args or _is_read_elsewhere(exprs, name, args, node):
         return None
@@ -89,7 +93,9 @@ class _Made:
     def arguments(self, args: list[ast.expr]) -> tuple[str, list[ast.expr]]:
         """The name of the function, and what is passed to it."""
         name = self._name
-        if name in _OF_ONE:
+        if name == "cumsum" and (axis := self._axis(args)) is not None:
+            return f"cumsum_{axis}", args[:1]
+        if name in (*_OF_ONE, "prod"):
             if len(args) > 1 or self._keywords:
                 raise self._refused(f"write np.{name}(x), of an array of one dimension")
             found = self._vector(args[0])
@@ -107,6 +113,17 @@ class _Made:
         if name == "bincount":
             return self._counted(args)
         return self._padded(args) if name == "pad" else self._convolved(args)
+
+    def _axis(self, args: list[ast.expr]) -> int | None:
+        """That of a matrix along which sums run; None of an array of one dimension."""
+        array = self._exprs.of(args[0])
+        if array is None or len(array.shape) != 2:
+            return None
+        said = [*args[1:], *(v for k, v in self._keywords.items() if k == "axis")]
+        axis = self._exprs.ctx.evaluate(said[0]) if len(said) == 1 else None
+        if type(axis) is not int or not -2 <= axis < 2 or self._keywords.keys() - {"axis"}:
+            raise self._refused("write np.cumsum(m, axis=0), or np.cumsum(m.ravel())")
+        return axis % 2
 
     def _counted(self, args: list[ast.expr]) -> tuple[str, list[ast.expr]]:
         least = self._keywords.pop("minlength", None)

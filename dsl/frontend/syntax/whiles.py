@@ -220,7 +220,7 @@ class Whiles:
 
     def _bounded(self, loop: ast.While, before: list[ast.stmt]) -> list[ast.stmt] | None:
         """A loop that ends after as many iterations as there are bits."""
-        most = _halved(loop) or _remainders(loop) or bisected(loop, before)
+        most = _halved(loop, self.written) or _remainders(loop) or bisected(loop, before)
         return None if most is None else self._at_most(loop, most)
 
     def _at_most(self, loop: ast.While, most: Most | Trips) -> list[ast.stmt]:
@@ -276,7 +276,7 @@ def _continues(statements: Sequence[ast.stmt]) -> bool:
     return False
 
 
-def _halved(loop: ast.While) -> Most | None:
+def _halved(loop: ast.While, written: ast.FunctionDef) -> Most | None:
     """``while n:`` or ``n > 0`` with one ``n >>= 1``, ``n //= 2`` or ``n &= n - 1`` in each iteration."""
     test, _ = split(loop.test)
     match test:
@@ -294,9 +294,43 @@ def _halved(loop: ast.While) -> Most | None:
         return None
     if any(_halves(s, name) for s in loop.body):
         positive = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Gt)
-        of = [ast.copy_location(ast.Name(name, ast.Load()), test)]
+        most = _largest(written, name)
+        held = ast.Name(name, ast.Load()) if most is None else ast.Constant(most)
+        of = [ast.copy_location(held, test)]
         return Most.made(of, is_positive=positive)
     return None
+
+
+def _largest(written: ast.FunctionDef, name: str) -> int | None:
+    """The largest value of a name that is given constants from 0 on and halved, and nothing else."""
+    given = [most for s in ast.walk(written) if (most := _constant_of(s, name)) is not None]
+    halvings = sum(isinstance(s, ast.stmt) and _halves(s, name) for s in ast.walk(written))
+    stores = [*stored([written])].count(name)
+    arguments = {a.arg for a in ast.walk(written.args) if isinstance(a, ast.arg)}
+    only = len(given) + halvings == stores and name not in arguments
+    return max(given) if given and only and min(given) >= 0 else None
+
+
+def _constant_of(s: ast.AST, name: str) -> int | None:
+    """The number that a statement gives a name, such as ``1 << 14``."""
+    match s:
+        case ast.Assign(targets=[ast.Name(id=target)], value=value) if target == name:
+            pass
+        case ast.AnnAssign(target=ast.Name(id=target), value=ast.expr() as value) if target == name:
+            pass
+        case _:
+            return None
+    match value:
+        case ast.Constant(value=int() as number):
+            return number
+        case ast.BinOp(
+            left=ast.Constant(value=int() as left),
+            op=ast.LShift(),
+            right=ast.Constant(value=int() as right),
+        ) if 0 <= right < 4096:
+            return left << right
+        case _:
+            return None
 
 
 def _halves(s: ast.stmt, name: str) -> bool:

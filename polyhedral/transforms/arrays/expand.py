@@ -65,8 +65,10 @@ def expand(state: ScheduledScop, step: Expand) -> ScheduledScop:
     if made is not None and (state.dataflow is not None or streamed):
         text = "expand comes after steps that change loops, and after dataflow or stream"
         raise _refused(step, text, help_="put it in front of dataflow and stream")
-    old = state.scop if made is None else build_scop(made.program)
-    array = old.program.array(array.name)
+    own = array if made is None else made.array(array.name)
+    if own is None:
+        raise _refused(step, f"no statement that runs uses '{array.name}'")
+    array, old = own, state.scop if made is None else build_scop(made.program)
     pieces = {p.name: p for p in state.pieces} if made is None else made.pieces
     stands = {
         (s.loop_ids[k], k): None

@@ -79,8 +79,11 @@ def versions(state: ScheduledScop, step: Versions) -> ScheduledScop:
     uid = find_loop(state, step.loop, step)
     _check_state(state, array, step)
     found = materialised(state)
+    own = found.array(array.name)
+    if own is None:
+        raise refused(step, f"no statement that runs uses '{array.name}'")
     scop = build_scop(found.program)
-    updated = updated_in(scop, found, scop.program.array(array.name), uid, step)
+    updated = updated_in(scop, found, own, uid, step)
     program = _Rewriting(scop, found, updated, read_versions(scop, updated, step), step).program()
     try:
         return over_program(state, found, check_program(program))

@@ -1,0 +1,89 @@
+"""Scalar arguments that a function assigns: the caller's value stays, the function has a local of its own.
+
+Before::
+
+    def reversed_bits(v: u8, n: i32):
+        for i in range(8):
+            v >>= 1
+
+After::
+
+    def reversed_bits(v: u8, n: i32):
+        v_own = v
+        for i in range(8):
+            v_own >>= 1
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from dsl.frontend.syntax.functions import Definition
+from dsl.frontend.syntax.source import FunctionSource, arguments_of, surveyed
+from dsl.programs.program import Array
+
+
+def with_own_scalars(source: FunctionSource, declared: Iterable[Array]) -> FunctionSource:
+    """The function with locals in the place of those of its scalar arguments that it assigns."""
+    assigned = {n.id for s in ast.walk(source.node) for n in _targets(s)}
+    mine = [a.name for a in declared if not a.shape and a.name in assigned]
+    if not mine:
+        return source
+    names = {name: _unused(f"{name}_own", source) for name in mine}
+    node = copy.deepcopy(source.node)
+    renamed = _Renamed(names)
+    body = [renamed.visit(s) for s in node.body]
+    node.body = [*(_copied(own, name, node.body[0]) for name, own in names.items()), *body]
+    functions = {n: _renamed_inside(f, names) for n, f in source.functions.items()}
+    found = surveyed(replace(source, node=node))
+    return replace(found, functions=functions, captured=source.captured)
+
+
+def _targets(statement: ast.AST) -> list[ast.Name]:
+    match statement:
+        case ast.Assign(targets=targets):
+            return [n for t in targets for n in ast.walk(t) if _is_stored(n)]
+        case ast.AugAssign(target=ast.Name() as name):
+            return [name]
+        case _:
+            return []
+
+
+def _is_stored(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def _unused(base: str, source: FunctionSource) -> str:
+    taken = source.bound | source.captured | source.functions.keys()
+    name, number = base, 1
+    while name in taken:
+        number += 1
+        name = f"{base}_{number}"
+    return name
+
+
+def _copied(own: str, name: str, place: ast.stmt) -> ast.stmt:
+    made = ast.Assign([ast.Name(own, ast.Store())], ast.Name(name, ast.Load()))
+    for part in ast.walk(made):
+        ast.copy_location(part, place)
+    return made
+
+
+class _Renamed(ast.NodeTransformer):
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        node.id = self._names.get(node.id, node.id)
+        return node
+
+
+def _renamed_inside(function: Definition, names: Mapping[str, str]) -> Definition:
+    """A nested function, which reads the locals of the one around unless it has such an argument itself."""
+    own = {a.arg for a in arguments_of(function.args)}
+    return _Renamed({n: to for n, to in names.items() if n not in own}).visit(
+        copy.deepcopy(function)
+    )
