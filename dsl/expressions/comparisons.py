@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import assert_never
 
 from dsl.expressions.expr import Binary, BinaryOp, CompareOp, Const, Expr
 from dsl.expressions.numeric import bounds
@@ -85,3 +86,44 @@ def halfway(start: Expr, more: Expr, same: Callable[[Expr], Expr]) -> tuple[Expr
                 case Binary(BinaryOp.SUB, end, taken) if same(taken) == same(start):
                     return end, added
     return None
+
+
+def decided(op: CompareOp, a: _Range, b: _Range) -> bool | None:
+    """Whether all values of one range compare so with all of another (True), or none (False)."""
+    match op:
+        case CompareOp.LT | CompareOp.LE:
+            more = 0 if op is CompareOp.LT else 1
+            return True if a[1] < b[0] + more else False if a[0] >= b[1] + more else None
+        case CompareOp.GT | CompareOp.GE:
+            return decided(MIRRORED[op], b, a)
+        case CompareOp.EQ:
+            if a[1] < b[0] or b[1] < a[0]:
+                return False
+            return True if a[0] == a[1] == b[0] == b[1] else None
+        case CompareOp.NE:
+            same = decided(CompareOp.EQ, a, b)
+            return None if same is None else not same
+        case _:
+            assert_never(op)
+
+
+def clip(of: _Range, op: CompareOp, least: int, most: int) -> _Range:
+    """Of values that compare so with one of ``least`` to ``most``."""
+    low, high = of
+    match op:
+        case CompareOp.LT:
+            return low, min(high, most - 1)
+        case CompareOp.LE:
+            return low, min(high, most)
+        case CompareOp.GT:
+            return max(low, least + 1), high
+        case CompareOp.GE:
+            return max(low, least), high
+        case CompareOp.EQ:
+            return max(low, least), min(high, most)
+        case CompareOp.NE if least == most:
+            return low + (low == least), high - (high == least)
+        case CompareOp.NE:
+            return low, high
+        case _:
+            assert_never(op)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import assert_never
 
 from dsl.expressions.affine import Affine
-from dsl.expressions.comparisons import MIRRORED, OPPOSITE, halfway, told
+from dsl.expressions.comparisons import MIRRORED, OPPOSITE, clip, decided, halfway, told
 from dsl.expressions.expr import (
     Access,
     Binary,
@@ -106,15 +106,18 @@ def cases(cond: Expr, holds: bool) -> list[tuple[Fact, ...]]:
 
 
 class _Ranges:
-    """Ranges where some conditions hold: ``told`` are values and what they leave of these."""
+    """Ranges where some conditions hold: ``told`` are values and what they leave of these, ``pairs`` are values that
+    compare so with each other.
+    """
 
     def __init__(
         self,
         loops: Mapping[str, Range],
         stored: Stored,
         told: tuple[tuple[Expr, CompareOp, Range], ...] = (),
+        pairs: tuple[tuple[Expr, CompareOp, Expr], ...] = (),
     ) -> None:
-        self.loops, self.stored, self.told = loops, stored, told
+        self.loops, self.stored, self.told, self.pairs = loops, stored, told, pairs
         self.known: dict[int, Range] = {}
 
     def of(self, expr: Expr) -> Range:
@@ -128,7 +131,7 @@ class _Ranges:
         plain = bare(expr) if self.told else expr
         for value, op, (least, most) in self.told:
             if value == plain:
-                clipped = _clip((low, high), op, least, most)
+                clipped = clip((low, high), op, least, most)
                 if clipped[0] <= clipped[1]:  # else this is never computed
                     low, high = clipped
         return low, high
@@ -220,7 +223,7 @@ class _Ranges:
         for said, way, (least, most) in self._told(cond, holds):
             if said != value:
                 continue
-            clipped = _clip((low, high), way, least, most)
+            clipped = clip((low, high), way, least, most)
             if clipped[0] <= clipped[1]:
                 low, high = clipped
         return low, high
@@ -234,7 +237,21 @@ class _Ranges:
         for value, op, (least, most) in said:
             if isinstance(value, Index):
                 _narrow(loops, value.affine, op, least, most)
-        return _Ranges(loops, self.stored, (*self.told, *said))
+        return _Ranges(loops, self.stored, (*self.told, *said), (*self.pairs, *_pairs(cond, holds)))
+
+    def _difference(self, found: Range, lhs: Expr, rhs: Expr) -> Range:
+        """What of a difference is left where a condition compares its operands: behind ``if c >= w``, ``c - w`` is not
+        below 0.
+        """
+        if not self.pairs:
+            return found
+        mine = bare(lhs), bare(rhs)
+        for first, op, second in self.pairs:
+            for way, pair in ((op, (first, second)), (MIRRORED[op], (second, first))):
+                clipped = clip(found, way, 0, 0)
+                if pair == mine and clipped[0] <= clipped[1]:
+                    found = clipped
+        return found
 
     def _told(self, cond: Expr, holds: bool) -> Iterator[tuple[Expr, CompareOp, Range]]:
         match cond:
@@ -274,7 +291,7 @@ class _Ranges:
                     return (a[0] + c[0] + found[1]) // 2, (a[1] + c[1] + found[1]) // 2
                 return a[0] + b[0], a[1] + b[1]
             case BinaryOp.SUB:
-                return a[0] - b[1], a[1] - b[0]
+                return self._difference((a[0] - b[1], a[1] - b[0]), lhs, rhs)
             case BinaryOp.MUL:
                 ends = [x * y for x in a for y in b]
                 return min(ends), max(ends)
@@ -302,10 +319,25 @@ class _Ranges:
                 return type_range(dtype)
 
 
+def _pairs(cond: Expr, holds: bool) -> Iterator[tuple[Expr, CompareOp, Expr]]:
+    """The values that compare with each other where a condition holds, or does not."""
+    match cond:
+        case Binary(BinaryOp.AND | BinaryOp.OR as op, lhs, rhs) if cond.dtype == boolean:
+            if holds == (op is BinaryOp.AND):
+                yield from _pairs(lhs, holds)
+                yield from _pairs(rhs, holds)
+        case Unary(UnaryOp.NOT, operand):
+            yield from _pairs(operand, not holds)
+        case Compare(op, lhs, rhs) if _is_integer(lhs) and _is_integer(rhs):
+            yield bare(lhs), op if holds else OPPOSITE[op], bare(rhs)
+        case _:
+            return
+
+
 def _narrow(loops: dict[str, Range], of: Affine, op: CompareOp, least: int, most: int) -> None:
     """Leave of the loop variables' ranges where an expression of them compares so with one of ``least`` to ``most``."""
     low, high = of.interval(loops)
-    low, high = _clip((low, high), op, least, most)
+    low, high = clip((low, high), op, least, most)
     for name, c in of.terms:
         if not isinstance(name, str):
             continue
@@ -340,44 +372,3 @@ def _holds(wide: DType, narrow: DType) -> bool:
         return False
     outer, inner = type_range(wide), type_range(narrow)
     return outer[0] <= inner[0] and inner[1] <= outer[1]
-
-
-def decided(op: CompareOp, a: Range, b: Range) -> bool | None:
-    """Whether all values of one range compare so with all of another (True), or none (False)."""
-    match op:
-        case CompareOp.LT | CompareOp.LE:
-            more = 0 if op is CompareOp.LT else 1
-            return True if a[1] < b[0] + more else False if a[0] >= b[1] + more else None
-        case CompareOp.GT | CompareOp.GE:
-            return decided(MIRRORED[op], b, a)
-        case CompareOp.EQ:
-            if a[1] < b[0] or b[1] < a[0]:
-                return False
-            return True if a[0] == a[1] == b[0] == b[1] else None
-        case CompareOp.NE:
-            same = decided(CompareOp.EQ, a, b)
-            return None if same is None else not same
-        case _:
-            assert_never(op)
-
-
-def _clip(of: Range, op: CompareOp, least: int, most: int) -> Range:
-    """Of values that compare so with one of ``least`` to ``most``."""
-    low, high = of
-    match op:
-        case CompareOp.LT:
-            return low, min(high, most - 1)
-        case CompareOp.LE:
-            return low, min(high, most)
-        case CompareOp.GT:
-            return max(low, least + 1), high
-        case CompareOp.GE:
-            return max(low, least), high
-        case CompareOp.EQ:
-            return max(low, least), min(high, most)
-        case CompareOp.NE if least == most:
-            return low + (low == least), high - (high == least)
-        case CompareOp.NE:
-            return low, high
-        case _:
-            assert_never(op)

@@ -12,7 +12,7 @@ from dsl.expressions.expr import Access, Expr, Gather, Load, loads
 from dsl.expressions.types import DType, IndexType, IntType
 from dsl.expressions.updates import update
 from dsl.frontend.arrays.parts import part_of
-from dsl.frontend.arrays.slices import view_of
+from dsl.frontend.arrays.slices import of_sliced, view_of
 from dsl.frontend.arrays.subscript import element_of
 from dsl.frontend.capture import is_number
 from dsl.frontend.context import Context
@@ -79,13 +79,42 @@ def _pairs(ctx: Context, target: ast.expr, source: ast.expr) -> list[tuple[ast.e
     count = len(target.elts)
     if isinstance(source, ast.Call | ast.Attribute):
         source = _several(ctx, source)
-    elif (elements := _elements_of(ctx, source, count)) is not None:
+    if any(isinstance(goal, ast.Starred) for goal in target.elts):
+        return _starred(ctx, target, source)
+    if (elements := _elements_of(ctx, source, count)) is not None:
         source = elements
     if not isinstance(source, ast.Tuple | ast.List) or len(source.elts) != count:
         message = f"{count} targets are not assigned by {ctx.source.text(source)}"
         raise ctx.error("W107", message, target, f"write {count} values, as in a, b = b, a")
     every = zip(target.elts, source.elts, strict=True)
     return [pair for goal, part in every for pair in _pairs(ctx, goal, part)]
+
+
+def _starred(
+    ctx: Context, target: ast.Tuple | ast.List, source: ast.expr
+) -> list[tuple[ast.expr, ast.expr]]:
+    """``rows, *rest = x.shape``: the name with the star stands for a tuple of the constants that are left."""
+    goals = target.elts
+    place = next(n for n, goal in enumerate(goals) if isinstance(goal, ast.Starred))
+    parts = source.elts if isinstance(source, ast.Tuple | ast.List) else []
+    end = len(parts) - (len(goals) - place - 1)
+    star = goals[place]
+    assert isinstance(star, ast.Starred)
+    held = tuple(ctx.evaluate(part) for part in parts[place : max(place, end)])
+    names = [goal for goal in goals if isinstance(goal, ast.Starred)]
+    known = isinstance(star.value, ast.Name) and len(names) == 1 and all(map(is_number, held))
+    if not known or end < place or ctx.names.find(getattr(star.value, "id", "")) is not None:
+        message = f"{ctx.source.text(target)} is not assigned by {ctx.source.text(source)}"
+        instead = "a name with a star is one of constants: rows, *rest = x.shape"
+        raise ctx.error("W107", message, star, instead)
+    assert isinstance(star.value, ast.Name)
+    check_name(ctx.source, star.value.id, "this constant", star)
+    ctx.names.bind(star.value.id, held)
+    pairs = [
+        *zip(goals[:place], parts[:place], strict=True),
+        *zip(goals[place + 1 :], parts[end:], strict=True),
+    ]
+    return [pair for goal, part in pairs for pair in _pairs(ctx, goal, part)]
 
 
 def _elements_of(ctx: Context, source: ast.expr, count: int) -> ast.expr | None:
@@ -222,7 +251,7 @@ def writable(ctx: Context, node: ast.expr) -> Load | Gather:
         case ast.Name():
             return _writable_name(ctx, node)
         case ast.Subscript():
-            found = element_of(ctx, node)
+            found = element_of(ctx, of_sliced(ctx, node))
             if isinstance(found, tuple) and isinstance(found[0], Array):
                 array, goal = found
                 check_writable(ctx, array, node)
@@ -260,19 +289,11 @@ def _writable_name(ctx: Context, node: ast.Name) -> Load:
 
 
 def check_writable(ctx: Context, array: Array, node: ast.expr) -> None:
-    """Refuse a write to a constant or scalar argument (W135)."""
+    """Refuse a write to a constant argument (W135)."""
     if array.const:
         raise ctx.error(
             "W135",
             f"'{array.name}' is declared weft.const, and is only read",
             node,
             "declare it without weft.const, or write to another array",
-        )
-    if not array.shape and array.name in ctx.names.arguments:
-        raise ctx.error(
-            "W135",
-            f"'{array.name}' is a scalar argument, passed by value, and is only read",
-            node,
-            f"copy it to a local first, or take an array of one element: {array.name}: "
-            f"{array.dtype}[1]",
         )

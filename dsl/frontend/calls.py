@@ -26,6 +26,7 @@ from dsl.frontend.context import Context
 from dsl.frontend.function_calls import call_function
 from dsl.frontend.functions import function_of
 from dsl.frontend.inlining import call_value
+from dsl.frontend.logic import truth
 from dsl.frontend.number_calls import number_call
 from dsl.frontend.operands import as_value, value
 from dsl.frontend.reductions import is_reduction, reduction
@@ -148,7 +149,7 @@ def apply(intrinsic: Intrinsic, args: Sequence[Value], ctx: Context, node: ast.C
         return values.extremum(_EXTREMA[intrinsic.name], tuple(args), span)
     if intrinsic.name == "select":
         cond, then, orelse = args
-        return values.select(cond, then, orelse, span)
+        return values.select(truth(ctx, cond, node), then, orelse, span)
     return values.unary(_UNARY[intrinsic.name], args[0], span)
 
 

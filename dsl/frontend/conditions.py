@@ -18,6 +18,7 @@ from dsl.frontend.capture import is_number
 from dsl.frontend.context import Context
 from dsl.frontend.evaluate import compared, comparisons, membership
 from dsl.frontend.operands import value
+from dsl.frontend.tuples import same_tuples
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,8 @@ def _compared(ctx: Context, node: ast.Compare) -> Condition:
     listed = membership(ctx, node)
     if listed is not None:
         return condition(ctx, listed)
+    if (same := same_tuples(ctx, node)) is not None:
+        return same
     ops = comparisons(ctx, node)
     operands = compared(ctx, node)
     parts: list[Cond | DataCond] = []

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dsl.errors.errors import LanguageError
 from dsl.expressions import typing, values
 from dsl.expressions.affine import Affine
-from dsl.expressions.expr import Access
-from dsl.expressions.types import ArrayType, ConstType, DType, IndexType, IntType
+from dsl.expressions.expr import Access, Load
+from dsl.expressions.types import ArrayType, ConstType, DType, FixedType, IndexType, IntType
 from dsl.expressions.values import Value
 from dsl.frontend.capture import describe, dtype_of, is_number
 from dsl.frontend.context import Context
@@ -194,6 +194,8 @@ def declare_assigned(ctx: Context, target: ast.Name, found: Value) -> tuple[Acce
     inferred = is_of_literals(found) and (
         isinstance(operand, int | float) or typing.is_open(operand) or target.id not in ctx.once
     )
+    if target.id in ctx.source.untyped:
+        inferred = isinstance(operand, Load) and not isinstance(operand.dtype, FixedType)
     if inferred:
         dtype = ctx.inferred.declared(place, found, span)
     else:

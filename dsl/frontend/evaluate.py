@@ -15,21 +15,21 @@ from typing import Any
 from dsl.errors.errors import did_you_mean
 from dsl.expressions import typing, values
 from dsl.expressions.affine import Affine
+from dsl.expressions.comparisons import decided
 from dsl.expressions.expr import Access, BinaryOp, CompareOp, Expr, Load, Select, UnaryOp
-from dsl.expressions.result_types import require_truth
-from dsl.expressions.types import IndexType, IntType, boolean
-from dsl.expressions.value_range import decided
+from dsl.expressions.types import IndexType, IntType
 from dsl.expressions.values import Value
 from dsl.frontend import fold
 from dsl.frontend.arrays.numpy_calls import no_power
 from dsl.frontend.arrays.parts import part_of
-from dsl.frontend.arrays.slices import view_of
+from dsl.frontend.arrays.slices import of_sliced, view_of
 from dsl.frontend.arrays.subscript import subscript
 from dsl.frontend.arrays.totals import total
 from dsl.frontend.calls import call
 from dsl.frontend.capture import MISSING, describe, is_number
 from dsl.frontend.context import Context
 from dsl.frontend.functions import nested
+from dsl.frontend.logic import both, chosen, tested
 from dsl.frontend.operands import as_value, bounded, float_of_arguments, value
 from dsl.frontend.scope import LoopName
 from dsl.frontend.syntax.conjuncts import Root
@@ -37,6 +37,7 @@ from dsl.frontend.syntax.loop_parts import Most
 from dsl.frontend.syntax.progress import Trips
 from dsl.frontend.syntax.unsupported import EXPRESSIONS
 from dsl.frontend.trip_bounds import most_iterations, most_root, most_trips
+from dsl.frontend.tuples import same_tuples
 from dsl.programs.program import Array
 
 BINARY_OPS: dict[type[ast.operator], BinaryOp] = {
@@ -103,13 +104,13 @@ def evaluate(ctx: Context, node: ast.expr) -> object:
         case ast.Compare():
             return _compare(ctx, node)
         case ast.BoolOp():
-            return _logical(ctx, node)
+            return chosen(ctx, node)
         case ast.IfExp():
             return _select(ctx, node)
         case ast.Attribute():
             return _attribute(ctx, node)
         case ast.Subscript():
-            return subscript(ctx, node)
+            return subscript(ctx, of_sliced(ctx, node))
         case ast.Call():
             return call(ctx, node)
         case _:
@@ -240,6 +241,8 @@ def _compare(ctx: Context, node: ast.Compare) -> Value:
     listed = membership(ctx, node)
     if listed is not None:
         return value(ctx, listed)
+    if (same := same_tuples(ctx, node)) is not None:
+        return same
     ops = comparisons(ctx, node)
     operands = compared(ctx, node)
     result: Value = True
@@ -247,7 +250,7 @@ def _compare(ctx: Context, node: ast.Compare) -> Value:
         part = values.compare(op, a, b, ctx.span(node))
         if ctx.expanding and (always := _always(ctx, op, a, b)) is not None:
             part = always  # a function for all places is called where some of them cannot be
-        result = _both(ctx, "and", result, part, node)
+        result = both(ctx, "and", result, part, node)
     return result
 
 
@@ -310,69 +313,6 @@ def comparisons(ctx: Context, node: ast.Compare) -> list[CompareOp]:
             message = "'is' is not supported in a kernel"
             raise ctx.error("W105", message, node, "compare with == and <, joined by 'and', 'or'")
     return [COMPARE_OPS[type(op)] for op in node.ops]
-
-
-def _logical(ctx: Context, node: ast.BoolOp, is_test: bool = False) -> Value:
-    """``a and b`` or ``a or b`` of truth values; of any values where it ``is_test`` what they are."""
-    op = "and" if isinstance(node.op, ast.And) else "or"
-
-    def part(n: ast.expr) -> Value:
-        return tested(ctx, n) if is_test else _truth(ctx, n, f"'{op}'")
-
-    result = part(node.values[0])
-    ctx.ahead.conditional += 1
-    for number, n in enumerate(node.values[1:], 1):
-        other = part(n)
-        if isinstance(result, Expr) and isinstance(other, Expr) and ctx.guard is not None:
-            other = _behind(ctx, node, number, result, other)
-        result = _both(ctx, op, result, other, node)
-    ctx.ahead.conditional -= 1
-    return result
-
-
-def _behind(ctx: Context, node: ast.BoolOp, number: int, result: Expr, other: Expr) -> Value:
-    """An operand, which may read only what the operands in front of it leave to it."""
-    assert ctx.guard is not None
-    at = node.values[number]
-    tests = node.values[:number]
-    test = tests[0] if number == 1 else ast.copy_location(ast.BoolOp(node.op, tests), node)
-    known = ast.copy_location(ast.Constant(isinstance(node.op, ast.Or)), at)
-    if isinstance(node.op, ast.And):
-        choice = ast.IfExp(test, at, known)
-        found = values.select(result, other, False, ctx.span(at))
-    else:
-        choice = ast.IfExp(test, known, at)
-        found = values.select(result, True, other, ctx.span(at))
-    ast.copy_location(choice, at)
-    guarded = ctx.guard(ctx, at, choice, found) if isinstance(found, Select) else found
-    return other if guarded is found else guarded
-
-
-def tested(ctx: Context, node: ast.expr) -> Value:
-    """What is asked for its truth alone: a number, or a ``u1``; other data holds where it is not zero."""
-    if isinstance(node, ast.BoolOp):
-        return _logical(ctx, node, is_test=True)
-    found = value(ctx, node)
-    if is_number(found) or (isinstance(found, Expr) and found.dtype == boolean):
-        return found
-    return values.compare(CompareOp.NE, found, 0, ctx.span(node))
-
-
-def _truth(ctx: Context, node: ast.expr, what: str) -> Value:
-    """A value that ``what`` takes as a truth value: a number, or data of type ``u1``."""
-    found = value(ctx, node)
-    if not is_number(found):
-        require_truth(values.operand(found).dtype, ctx.span(node), what)  # type: ignore[union-attr]
-    return found
-
-
-def _both(ctx: Context, op: Any, a: Value, b: Value, node: ast.expr) -> Value:
-    """``a and b`` or ``a or b``; a side that is known decides or drops out."""
-    neutral = op == "and"
-    for known, other in ((a, b), (b, a)):
-        if is_number(known):
-            return other if bool(known) is neutral else not neutral
-    return values.logical(op, a, b, ctx.span(node))
 
 
 def _select(ctx: Context, node: ast.IfExp) -> object:

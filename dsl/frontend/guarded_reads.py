@@ -32,7 +32,7 @@ from dsl.expressions.values import Value
 from dsl.frontend.ahead import put_ahead
 from dsl.frontend.conditions import Condition, DataCond, condition
 from dsl.frontend.context import Ahead, Context
-from dsl.frontend.evaluate import tested
+from dsl.frontend.logic import tested
 from dsl.programs.program import If, Node, Stmt
 
 

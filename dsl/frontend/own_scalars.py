@@ -26,8 +26,17 @@ from dsl.frontend.syntax.source import FunctionSource, arguments_of, surveyed
 from dsl.programs.program import Array
 
 
-def with_own_scalars(source: FunctionSource, declared: Iterable[Array]) -> FunctionSource:
-    """The function with locals in the place of those of its scalar arguments that it assigns."""
+def with_own_scalars(
+    source: FunctionSource, declared: Iterable[Array], *, is_typed: bool = True
+) -> FunctionSource:
+    """The function with locals in the place of those of its scalar arguments that it assigns.
+
+    Args:
+        source: the function.
+        declared: its arguments.
+        is_typed: it says their types, which these locals have then; else they are such that they hold all that is
+            assigned to them.
+    """
     assigned = {n.id for s in ast.walk(source.node) for n in _targets(s)}
     mine = [a.name for a in declared if not a.shape and a.name in assigned]
     if not mine:
@@ -39,21 +48,23 @@ def with_own_scalars(source: FunctionSource, declared: Iterable[Array]) -> Funct
     node.body = [*(_copied(own, name, node.body[0]) for name, own in names.items()), *body]
     functions = {n: _renamed_inside(f, names) for n, f in source.functions.items()}
     found = surveyed(replace(source, node=node))
-    return replace(found, functions=functions, captured=source.captured)
+    untyped = frozenset() if is_typed else frozenset(names.values())
+    return replace(found, functions=functions, captured=source.captured, untyped=untyped)
 
 
 def _targets(statement: ast.AST) -> list[ast.Name]:
     match statement:
         case ast.Assign(targets=targets):
-            return [n for t in targets for n in ast.walk(t) if _is_stored(n)]
+            return [
+                n
+                for t in targets
+                for n in ast.walk(t)
+                if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+            ]
         case ast.AugAssign(target=ast.Name() as name):
             return [name]
         case _:
             return []
-
-
-def _is_stored(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 def _unused(base: str, source: FunctionSource) -> str:
@@ -84,6 +95,6 @@ class _Renamed(ast.NodeTransformer):
 def _renamed_inside(function: Definition, names: Mapping[str, str]) -> Definition:
     """A nested function, which reads the locals of the one around unless it has such an argument itself."""
     own = {a.arg for a in arguments_of(function.args)}
-    return _Renamed({n: to for n, to in names.items() if n not in own}).visit(
-        copy.deepcopy(function)
-    )
+    made = copy.deepcopy(function)
+    _Renamed({n: to for n, to in names.items() if n not in own}).visit(made)
+    return made

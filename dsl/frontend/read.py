@@ -86,7 +86,7 @@ def read_helper(request: Request, given: tuple[Given, ...]) -> tuple[Program, in
         LanguageError: what is wrong with it; W129 the type of a result is not clear.
     """
     declared = tuple(_declared(g, request.source) for g in given if g.passed is not None)
-    source = with_own_scalars(request.source, declared)
+    source = with_own_scalars(request.source, declared, is_typed=False)
     request = replace(request, source=source)
     constants = {g.name: g.constant for g in given if g.passed is None}
     reading = partial(_helper, request, declared, constants)

@@ -92,6 +92,11 @@ def _of(ctx: Context, node: ast.stmt, name: str | None) -> tuple[Node, ...]:
             return _if(ctx, node)
         case ast.Assign() | ast.AugAssign():
             return _assigned(ctx, node, name)
+        case ast.AnnAssign(target=ast.Name() as target, value=ast.expr() as value) if _is_of_python(
+            ctx, node
+        ):
+            plain = ast.copy_location(ast.Assign([target], value), node)
+            return _assigned(ctx, plain, name)
         case ast.AnnAssign():
             return declare_annotated(ctx, node, name)
         case ast.With():
@@ -109,6 +114,13 @@ def _of(ctx: Context, node: ast.stmt, name: str | None) -> tuple[Node, ...]:
         case _:
             what, instead = STATEMENTS.get(type(node), ("this statement", "see the language"))
             raise ctx.error("W104", f"{what} is not supported in a kernel", node, instead)
+
+
+def _is_of_python(ctx: Context, node: ast.AnnAssign) -> bool:
+    """Whether a local is annotated with ``int``, ``float`` or ``bool``, which say no width: its values do."""
+    if not isinstance(node.annotation, ast.Name):
+        return False
+    return ctx.request.environment.lookup(node.annotation.id) in (int, float, bool)
 
 
 def _assertion(ctx: Context, node: ast.Assert) -> tuple[Node, ...]:

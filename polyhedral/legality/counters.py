@@ -9,12 +9,14 @@ is set to and that plus one step for each of these iterations; at a statement, o
             y[n] = x[i]  # n is 0 to 15 here
             n += 1
     m[0] = n  # and 0 to 16 here
+
+Of the two branches of an `if` on loop variables one runs in each iteration of the loops around it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dsl.expressions.expr import (
@@ -47,11 +49,38 @@ class _Effect:
 
 
 @dataclass(frozen=True, slots=True)
-class _Update:
-    """A statement that steps a counter: its place in the order of the program, and the loops around it."""
+class _Branch:
+    """A branch of an `if` on loop variables, and how many loops are around that."""
 
-    place: int
+    node: If
+    is_then: bool
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a statement stands: its number in the order of the program, the loops and the branches around it."""
+
+    number: int
     loops: tuple[Loop, ...]
+    branches: tuple[_Branch, ...]
+
+    def excludes(self, other: _Place) -> bool:
+        """Whether the other one is in the other branch of an `if`."""
+        return any(
+            a.node is b.node and a.is_then is not b.is_then
+            for a, b in zip(self.branches, other.branches, strict=False)
+        )
+
+    def is_in(self, node: If) -> bool:
+        return any(branch.node is node for branch in self.branches)
+
+
+@dataclass(frozen=True, slots=True)
+class _Update:
+    """A statement that steps a counter."""
+
+    place: _Place
     trips: tuple[int, ...]
     adds: Range
 
@@ -70,7 +99,7 @@ class Counters:
     def __init__(self, program: Program, loops: Loops, values: Mapping[str, Expr]) -> None:
         """``values`` are those of the statements (see `polyhedral.legality.flags`)."""
         self._ranges = loops
-        self._places: dict[str, tuple[int, tuple[Loop, ...]]] = {}
+        self._places = dict(_statements(program))
         found: dict[str, _Counter | None] = {
             a.name: _Counter()
             for a in program.arrays
@@ -78,9 +107,8 @@ class Counters:
         }
         self._types: dict[str, DType] = {a.name: a.dtype for a in program.arrays}
         self._scopes = {a.name: a.scope_depth for a in program.arrays}
-        for place, (stmt, around) in enumerate(_statements(program)):
-            self._places[stmt.name] = place, around
-            self._note(stmt, values[stmt.name], place, around, found)
+        for stmt in program.statements():
+            self._note(stmt, values[stmt.name], found)
         self._known = {name: c for name, c in found.items() if c is not None and c.updates}
         self._firsts = {name: _renewed(program.body, name) for name in self._known}
 
@@ -89,11 +117,12 @@ class Counters:
         counter = self._known.get(name)
         if counter is None or counter.start is None:
             return None
-        low, high = counter.start
-        for update in counter.updates:
-            times = self._times(name, update, at)
-            low += times * min(0, update.adds[0])
-            high += times * max(0, update.adds[1])
+        down, up = (
+            [(u, max(0, -u.adds[0])) for u in counter.updates],
+            [(u, max(0, u.adds[1])) for u in counter.updates],
+        )
+        low = counter.start[0] - sum(self._moved(name, down, at, 0))
+        high = counter.start[1] + sum(self._moved(name, up, at, 0))
         whole = type_range(self._types[name])
         if at:  # it is one of all values that it has anywhere, of which none wraps
             return (low, high) if self.range_of(name) is not None else None
@@ -103,23 +132,33 @@ class Counters:
         self,
         stmt: Stmt,
         value: Expr,
-        place: int,
-        around: tuple[Loop, ...],
         found: dict[str, _Counter | None],
     ) -> None:
         name = stmt.target.array
         counter = found.get(name)
         if counter is None:
             return
-        effect = self._effect(value, name, stmt)
+        effect = self._assigned(value, name, stmt)
         if effect is None:
             found[name] = None
             return
         counter.start = _hull(counter.start, effect.sets)
         if effect.adds not in (None, (0, 0)):
             assert effect.adds is not None
-            trips = tuple(_trips(loop, self._ranges[stmt.name]) for loop in around)
-            counter.updates.append(_Update(place, around, trips, effect.adds))
+            place = self._places[stmt.name]
+            trips = tuple(_trips(loop, self._ranges[stmt.name]) for loop in place.loops)
+            counter.updates.append(_Update(place, trips, effect.adds))
+
+    def _assigned(self, value: Expr, name: str, stmt: Stmt) -> _Effect | None:
+        """The effect of what is assigned: a conversion to the counter's own type is that of the assignment."""
+        match value:
+            case Select(then=then, orelse=orelse):
+                a, b = self._assigned(then, name, stmt), self._assigned(orelse, name, stmt)
+                return None if a is None or b is None else a.joined(b)
+            case Cast(operand, dtype) if dtype == self._types[name]:
+                return self._effect(operand, name, stmt)
+            case _:
+                return self._effect(value, name, stmt)
 
     def _effect(self, value: Expr, name: str, stmt: Stmt) -> _Effect | None:
         """None where it is neither a step nor of a range that its own value does not decide."""
@@ -149,24 +188,60 @@ class Counters:
         low, high = self._own_range(by, stmt)
         if op is BinaryOp.SUB:
             low, high = -high, -low
-        return _Effect(_moved(inside.adds, low, high), _moved(inside.sets, low, high))
+        return _Effect(_shifted(inside.adds, low, high), _shifted(inside.sets, low, high))
 
     def _own_range(self, value: Expr, stmt: Stmt) -> Range:
         return value_range(value, self._ranges[stmt.name], _of_type)
 
-    def _times(self, name: str, update: _Update, at: str) -> int:
-        """How often an update may have run, since the counter was set anew, as a statement reads it."""
-        outer = self._outermost(name, update.loops)
-        loops, trips = update.loops[outer:], update.trips[outer:]
+    def _moved(
+        self, name: str, updates: Sequence[tuple[_Update, int]], at: str, level: int
+    ) -> tuple[int, int]:
+        """How far updates by so much each have moved a counter at most, as a statement reads it: in iterations in front of
+        its own one, and in that.
+
+        Args:
+            name: of the counter.
+            updates: those in one branch, ``level`` of an `if` deep.
+            at: the statement.
+            level: see above.
+        """
+        before, now = 0, 0
+        ifs: dict[int, list[tuple[_Update, int]]] = {}
+        for update, by in updates:
+            if len(update.place.branches) > level:
+                ifs.setdefault(id(update.place.branches[level].node), []).append((update, by))
+                continue
+            ahead, here = self._times(name, update, at)
+            before, now = before + ahead * by, now + here * by
+        for inside in ifs.values():
+            first = inside[0][0].place.branches[level]
+            sides = [
+                self._moved(name, side, at, level + 1)
+                for then in (True, False)
+                if (side := [u for u in inside if u[0].place.branches[level].is_then is then])
+            ]
+            one = all(self._outermost(name, u.place.loops) <= first.depth for u, _ in inside)
+            most = max if one else sum
+            is_around = bool(at) and self._places[at].is_in(first.node)
+            before += most([ahead for ahead, _ in sides])
+            now += (sum if is_around else most)([here for _, here in sides])
+        return before, now
+
+    def _times(self, name: str, update: _Update, at: str) -> tuple[int, int]:
+        """How often an update may have run, since the counter was set anew, as a statement reads it: see `_moved`."""
+        mine = update.place
+        outer = self._outermost(name, mine.loops)
+        loops, trips = mine.loops[outer:], update.trips[outer:]
         if not at:
-            return math.prod(trips)
-        place, around = self._places[at]
-        if _common(update.loops, around) < outer:
-            return math.prod(trips)
-        shared = _common(loops, around[outer:])
+            return math.prod(trips), 0
+        place = self._places[at]
+        if _common(mine.loops, place.loops) < outer:
+            return math.prod(trips), 0
+        shared = _common(loops, place.loops[outer:])
         each = math.prod(trips[shared:])
         before = max(0, math.prod(trips[:shared]) - 1)
-        return before * each + (each if update.place < place else 0)
+        is_done = mine.number < place.number and not mine.excludes(place)
+        return before * each, each if is_done else 0
 
     def _outermost(self, name: str, loops: tuple[Loop, ...]) -> int:
         """How many loops around an update begin with the counter anew in each iteration."""
@@ -205,14 +280,16 @@ def _begins(nodes: tuple[Node, ...], name: str) -> bool:
     return False
 
 
-def _statements(program: Program) -> list[tuple[Stmt, tuple[Loop, ...]]]:
-    return _statements_in(program.body, ())
+def _statements(program: Program) -> Iterator[tuple[str, _Place]]:
+    for number, (stmt, around) in enumerate(_statements_in(program.body, ())):
+        loops = tuple(a for a in around if isinstance(a, Loop))
+        yield stmt.name, _Place(number, loops, tuple(a for a in around if isinstance(a, _Branch)))
 
 
 def _statements_in(
-    nodes: tuple[Node, ...], around: tuple[Loop, ...]
-) -> list[tuple[Stmt, tuple[Loop, ...]]]:
-    found: list[tuple[Stmt, tuple[Loop, ...]]] = []
+    nodes: tuple[Node, ...], around: tuple[Loop | _Branch, ...]
+) -> list[tuple[Stmt, tuple[Loop | _Branch, ...]]]:
+    found: list[tuple[Stmt, tuple[Loop | _Branch, ...]]] = []
     for node in nodes:
         match node:
             case Stmt():
@@ -220,7 +297,9 @@ def _statements_in(
             case Loop(body=body):
                 found += _statements_in(body, (*around, node))
             case If(then=then, orelse=orelse):
-                found += _statements_in((*then, *orelse), around)
+                depth = sum(isinstance(a, Loop) for a in around)
+                found += _statements_in(then, (*around, _Branch(node, True, depth)))
+                found += _statements_in(orelse, (*around, _Branch(node, False, depth)))
     return found
 
 
@@ -259,5 +338,5 @@ def _hull(a: Range | None, b: Range | None) -> Range | None:
     return min(a[0], b[0]), max(a[1], b[1])
 
 
-def _moved(of: Range | None, low: int, high: int) -> Range | None:
+def _shifted(of: Range | None, low: int, high: int) -> Range | None:
     return None if of is None else (of[0] + low, of[1] + high)

@@ -51,6 +51,31 @@ def tree(x, first, n):
     half = n // 2
     return tree(x, first, half) + tree(x, first + half, half)
 
+def ones(v):
+    v &= 255
+    n = 0
+    while v > 0:
+        n += v & 1
+        v >>= 1
+    return n
+
+def root(n):
+    r = 0
+    bit = 1 << 8
+    while bit != 0:
+        if n >= r + bit:
+            n -= r + bit
+            r += 2 * bit
+        r >>= 1
+        bit >>= 2
+    return r
+
+def doubled(v):
+    v <<= 1
+    if v & 256:
+        v ^= 283
+    return v
+
 def distance(a, b):
     return sum(abs(t - q) for t, q in zip(a, b))
 
@@ -68,6 +93,7 @@ BODIES = {
     "of arrays": "y[:] = square(x & 63) + square(m[1])\nz[0] = square(m[2] - 1).sum()",
     "nested": "n = 3\ndef f(v, w=2):\n    t = v * n\n    for j in range(n):\n        t += w\n    return t\ng = lambda i: x[i] if i < n else z[i]\nfor i in range(8):\n    y[i] = f(x[i]) + g(i) + f(i, w=x[0])",
     "closure": "for i in range(8):\n    v = x[i] & 15\n    add = lambda w: w + v + i\n    y[i] = add(1) * add(v)",
+    "own arguments": "def next(v):\n    v = v * 2 + w\n    return v\nw = 3\nfor i in range(8):\n    y[i] = ones(x[i]) + root(x[i] & 255) * 10 + next(i)\n    z[i] = doubled(m[1, i])",
     "shadowed": "v: i32 = 5\nlow = 7\nfor i in range(8):\n    y[i] = clipped(x[i]) + v + low",
 }
 

@@ -20,6 +20,8 @@ BODIES = {
     "function": "at = lambda n: x[n] if 0 <= n < 16 else 0\nfor i in range(16):\n    y[i] = at(i - 1) - 2 * at(i) + at(i + 1)",
     "sum": "for i in range(16):\n    y[i] = sum(x[k] if k < 16 else 1 for k in range(i, i + 3))",
     "kept truth": "for i in range(16):\n    f = i > 0 and x[i - 1] > 5\n    g = i == 15 or x[i + 1] < 3\n    y[i] = (1 if f else 2) + (4 if g else 8)",
+    "one iteration": "for r in range(1):\n    for i in range(16):\n        y[i] = (x[i - 16 + 16 * r] if r > 0 else 3) - (2 if r == 0 else x[i + 16 * r])",
+    "values": "for i in range(16):\n    y[i] = (i and x[i - 1]) or 5\n    y[i] += (x[i] > 3 and x[i]) + (x[i] % 3 or i % 2 or 9) + np.where(x[i] & 1, 2, 7)",
     "wrapped": "for i in range(16):\n    after = i + 1 if i < 15 else 0\n    y[i] = x[after] + x[i - 1 if i > 0 else 15]",
 }
 

@@ -9,13 +9,26 @@ from pathlib import Path
 import pytest
 
 from dsl.expressions.affine import Affine, And, Cond, Constraint, Or, negate
-from dsl.expressions.expr import Access, Binary, BinaryOp, Const, Expr, Index, Unary, UnaryOp, walk
+from dsl.expressions.expr import (
+    Access,
+    Binary,
+    BinaryOp,
+    Const,
+    Expr,
+    Index,
+    Select,
+    Unary,
+    UnaryOp,
+    walk,
+)
 from dsl.expressions.types import FixedType, FloatType, IntType, bf16, f32, f64
+from dsl.expressions.value_range import truth_where
 from dsl.kernels.loader import load
 from dsl.programs.pretty import pretty
 from dsl.programs.pretty_expr import affine_text, cond_text
 from dsl.programs.program import Array, If, Loop, Program, Stmt, Storage
 from dsl.programs.scopes import ordered_locals
+from polyhedral.legality.stored_ranges import StoredRanges
 from tests.frontend.conftest import Load
 from tests.support.random_programs import random_program
 from tests.support.round_trip import as_read
@@ -163,6 +176,7 @@ def read(text: str, folder: Path) -> Program:
 
 def is_normal(program: Program) -> bool:
     """Whether the front end can make it: what it folds is folded, what it refuses is not there."""
+    ranges = StoredRanges(program).loops
     for node, _ in program.walk():
         if isinstance(node, Loop):
             for bounds in (node.lowers, node.uppers):
@@ -174,6 +188,9 @@ def is_normal(program: Program) -> bool:
                 return False
             if any(folds(e) for e in walk(node.value)):
                 return False
+            choices = [e.cond for e in walk(node.value) if isinstance(e, Select)]
+            if any(truth_where(c, ranges[node.name]) is not None for c in choices):
+                return False  # one of its sides may read anything
     return True
 
 

@@ -53,6 +53,7 @@ class _Writer:
     def __init__(self, seed: int) -> None:
         self._rng = random.Random(seed)
         self._loops = 0
+        self._around: list[str] = []
         self.probes = 0
 
     def text(self) -> str:
@@ -68,10 +69,15 @@ class _Writer:
                 self._loops += 1
                 low, high = rng.randint(0, 1), rng.randint(2, 3)
                 lines.append(f"{pad}for i{self._loops} in range({low}, {high}):")
+                self._around.append(f"i{self._loops}")
                 lines += self._block(depth + 1, rng.randint(1, 3))
+                self._around.pop()
             elif kind < 5:
                 lines.append(f"{pad}if {self._condition()}:")
                 lines += self._block(depth + 1, 1) if depth < 4 else [f"{pad}    n += 1"]
+                if rng.random() < 0.5:
+                    lines.append(f"{pad}{rng.choice(('else', f'elif {self._condition()}'))}:")
+                    lines += self._block(depth + 1, 1) if depth < 4 else [f"{pad}    n += 2"]
             elif kind < 8:
                 lines.append(f"{pad}{rng.choice(STEPS)}")
             else:
@@ -80,6 +86,10 @@ class _Writer:
         return lines
 
     def _condition(self) -> str:
+        if self._around and self._rng.random() < 0.4:
+            var = self._rng.choice(self._around)
+            test = self._rng.choice((f"{var} == 1", f"{var} > 0", f"{var} != 2"))
+            return self._rng.choice((test, test, f"{test} or x[n & 15] & 1"))
         return self._rng.choice(
             (
                 "x[n & 31] & 1",
@@ -123,12 +133,20 @@ def test_no_run_leaves_the_range_of_a_counter(tmp_path) -> None:
             continue  # y[n + 64] may be outside
         ranges = StoredRanges(program)
         probes = [s for s in program.statements() if s.target.array == "y"]
-        for stmt, seen in zip(probes, _seen(text, seed), strict=True):
+        lines = [n for n, line in enumerate(text.splitlines(), 4) if PROBE in line]
+        values = dict(zip(lines, _seen(text, seed), strict=True))
+        found: dict[
+            int, list[tuple[int, int]]
+        ] = {}  # of a condition with an affine part there are several statements
+        for stmt in probes:
+            assert stmt.span is not None
             (read,) = {a for a in loads(stmt.value) if a.array == "n"}
-            low, high = ranges.stored(read, IntType(32), stmt.name)
-            assert all(low <= v <= high for v in seen), (
-                f"{seed}: {stmt.name}: {low} to {high}, {seen}"
-            )
+            own = ranges.stored(read, IntType(32), stmt.name)
+            found.setdefault(stmt.span.line, []).append(own)
+        for line, several in found.items():
+            seen = values[line]
+            low, high = min(low for low, _ in several), max(high for _, high in several)
+            assert all(low <= v <= high for v in seen), f"{seed}: {line}: {low} to {high}, {seen}"
             asked += 1
             tight += bool(seen) and (min(seen), max(seen)) == (low, high)
     assert asked > 8
@@ -273,8 +291,40 @@ def calculator(x: u8[16], y: i32[16]):
                     y[i] = held[top]
 
 
+@weft.kernel
+def distinct(x: i32[12], y: i32[12], n: i32[1]):
+    k = 0
+    for i in range(12):
+        if i == 0 or x[i] != x[i - 1]:
+            y[k] = x[i]
+            k += 1
+    n[0] = k
+
+
+@weft.kernel
+def classed(x: i32[12], y: i32[12]):
+    k = 0
+    for i in range(12):
+        if x[i] > 9:
+            y[k] = x[i]
+            k += 1
+        elif x[i] < 0:
+            y[k] = -1
+            k += 1
+
+
+@weft.kernel
+def packed(weight: u8[6], value: u8[6], most: i32[21]):
+    for i in range(6):
+        for c in range(20, -1, -1):
+            if c >= weight[i] and weight[i] > 0:
+                most[c] = max(most[c], most[c - weight[i]] + value[i])
+
+
 @pytest.mark.parametrize(
-    "kernel", [clamped, traced, tokens, taken, calculator], ids=lambda k: k.name
+    "kernel",
+    [clamped, traced, tokens, taken, calculator, distinct, classed, packed],
+    ids=lambda k: k.name,
 )
 def test_branches_keep_subscripts_inside(kernel) -> None:
     assert verify(kernel.program, Schedule(), cxx=False).ok

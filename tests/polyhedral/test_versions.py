@@ -167,6 +167,31 @@ def test_random_updates() -> None:
     assert made >= 16
 
 
+@weft.kernel
+def nested_copies(c: i32[4], y: i32[4]):
+    for i in range(4):
+        y[i] = c[i]
+    for r in range(2):
+        for i in range(1, 4):
+            c[i] += c[i - 1] + r
+    for i in range(0):
+        t: i32[2] = 0
+        t[i] += 1
+        y[i] = t[i]
+
+
+def test_an_array_of_a_loop_has_versions_beside_statements_outside() -> None:
+    schedule = ScheduleBuilder().buffer("c", "r").versions("c_buf", "S1.i").build()
+    assert check_levels([Case(0, nested_copies.program, schedule)], cxx=False) == []
+
+
+@pytest.mark.parametrize("step", ["versions", "expand"])
+def test_a_local_that_nothing_uses_is_said(step: str) -> None:
+    asked = getattr(ScheduleBuilder().split("S1.i", 2), step)("t", "r").build()
+    with pytest.raises(ScheduleError, match="no statement that runs uses 't'"):
+        apply(nested_copies.program, asked)
+
+
 @pytest.mark.parametrize(
     ("build_", "said"),
     [

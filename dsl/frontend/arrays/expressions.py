@@ -24,6 +24,7 @@ from dsl.frontend.arrays.axes import (
     kept,
     permuted,
 )
+from dsl.frontend.arrays.data_rows import data_row
 from dsl.frontend.arrays.elementwise import NOT_ELEMENTWISE
 from dsl.frontend.arrays.numpy_arrays import is_mask, masked, numpy_array, picked
 from dsl.frontend.arrays.numpy_library import library_call
@@ -84,6 +85,8 @@ class ArrayExprs:
         Raises:
             LanguageError: W142 shapes that do not go together.
         """
+        if isinstance(node, ast.Subscript) and (row := data_row(self, node)) is not None:
+            return row
         view = view_of(self.ctx, node)
         if view is not None:
             array = self.ctx.names.array(view.array)

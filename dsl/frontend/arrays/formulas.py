@@ -5,7 +5,7 @@ What NumPy computes more exactly than such an expression, as ``log1p`` near 0 or
 
 from __future__ import annotations
 
-# ruff: noqa: ANN001, ANN201, D103, PLR0124
+# ruff: noqa: ANN001, ANN201, D103
 # mypy: ignore-errors
 import math
 

@@ -163,7 +163,7 @@ def padded(exprs: Exprs, node: ast.Call) -> ArrayExpr | None:
     is_constant = all(exprs.ctx.evaluate(m) == "constant" for m in mode)
     if len(rest) != 1 or not known or not is_constant:
         raise _refused(exprs, node, "write np.pad(m, ((1, 1), (2, 2)), constant_values=0)")
-    ends = _ends(exprs, rest[0], len(array.shape), node)
+    ends = ends_of(exprs, rest[0], len(array.shape), node)
     value = given.get("constant_values", exprs.given(0))
     made = array
 
@@ -185,7 +185,7 @@ def padded(exprs: Exprs, node: ast.Call) -> ArrayExpr | None:
     return ArrayExpr(shape, at)
 
 
-def _ends(exprs: Exprs, node: ast.expr, rank: int, call: ast.Call) -> list[tuple[int, int]]:
+def ends_of(exprs: Exprs, node: ast.expr, rank: int, call: ast.Call) -> list[tuple[int, int]]:
     """How much comes in front and behind, along each dimension."""
     parts = node.elts if isinstance(node, ast.Tuple | ast.List) else [node]
     pairs = [p.elts if isinstance(p, ast.Tuple | ast.List) else [p] for p in parts]

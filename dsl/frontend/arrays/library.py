@@ -181,6 +181,63 @@ def pad(x, before, after, value):
     return y
 
 
+def pad_like(x, before, after, kind):
+    """With its own elements in front and behind: 0 the first and the last, 1 and 2 mirrored, 3 from the other end."""
+    n = len(x)
+    y = np.empty(before + n + after, x.dtype)
+    for i in range(n):
+        y[before + i] = x[i]
+    if kind == 0:
+        for i in range(before):
+            y[i] = x[0]
+        for i in range(after):
+            y[before + n + i] = x[n - 1]
+    elif kind == 3:
+        for i in range(before):
+            y[before - 1 - i] = x[n - 1 - i]
+        for i in range(after):
+            y[before + n + i] = x[i]
+    else:
+        for i in range(before):
+            y[before - 1 - i] = x[kind - 1 + i]
+        for i in range(after):
+            y[before + n + i] = x[n - kind - i]
+    return y
+
+
+def pad_rows_like(m, before, after, kind):
+    """`pad_like` of the rows of a matrix."""
+    n = len(m)
+    y = np.empty((before + n + after, len(m[0])), m.dtype)
+    for i in range(n):
+        y[before + i] = m[i]
+    if kind == 0:
+        for i in range(before):
+            y[i] = m[0]
+        for i in range(after):
+            y[before + n + i] = m[n - 1]
+    elif kind == 3:
+        for i in range(before):
+            y[before - 1 - i] = m[n - 1 - i]
+        for i in range(after):
+            y[before + n + i] = m[i]
+    else:
+        for i in range(before):
+            y[before - 1 - i] = m[kind - 1 + i]
+        for i in range(after):
+            y[before + n + i] = m[n - kind - i]
+    return y
+
+
+def pad_matrix_like(m, top, bottom, left, right, kind):
+    """`pad_like` of rows and columns."""
+    rows = len(m)
+    y = np.empty((rows, left + len(m[0]) + right), m.dtype)
+    for i in range(rows):
+        y[i] = pad_like(m[i], left, right, kind)
+    return pad_rows_like(y, top, bottom, kind)
+
+
 def concatenate(a, b):
     """One behind the other."""
     y = [0] * (len(a) + len(b))  # of a type that holds both

@@ -91,8 +91,9 @@ def _method(exprs: Exprs, name: str, array: ArrayExpr, node: ast.Call) -> ArrayE
 
 def _of_array(exprs: Exprs, name: str, array: ArrayExpr, node: ast.Call) -> ArrayExpr | None:
     rest = node.args[1:]
-    unread = [k.arg for k in node.keywords if k.arg != "axis" or name not in ("roll", "flip")]
-    most = {"ravel": 0, "flip": 1, "roll": 2}.get(name, len(rest))
+    named = {"roll": ("axis",), "flip": ("axis",), "diff": ("axis", "n")}.get(name, ())
+    unread = [k.arg for k in node.keywords if k.arg not in named]
+    most = {"ravel": 0, "flip": 1, "roll": 2, "diff": 2}.get(name, len(rest))
     if unread or len(rest) > most or (name == "roll" and not rest):
         raise _refused(exprs, node, _WRITTEN.get(name, f"write np.{name}(x)"))
     if name in ("ravel", "reshape"):
@@ -110,10 +111,13 @@ def _of_array(exprs: Exprs, name: str, array: ArrayExpr, node: ast.Call) -> Arra
         return ArrayExpr(
             array.shape, lambda at: array.at([*at[:d], extent - 1 - at[d], *at[d + 1 :]])
         )
-    shift = _constant(exprs, node, rest[0]) if rest else 0
+    shift = exprs.ctx.evaluate(rest[0]) if rest else 0
+    if not isinstance(shift, Affine):
+        shift = Affine.of(-(-_constant(exprs, node, rest[0]) % extent))  # no difference is below 0
+    by = shift
 
     def rolled(at: Sequence[Affine]) -> ast.expr:
-        return array.at([*at[:d], (at[d] + (-shift) % extent) % extent, *at[d + 1 :]])
+        return array.at([*at[:d], (at[d] - by) % extent, *at[d + 1 :]])
 
     return ArrayExpr(array.shape, rolled)
 
@@ -132,15 +136,26 @@ def _outer(exprs: Exprs, a: ArrayExpr, node: ast.Call) -> ArrayExpr:
 
 
 def _diff(exprs: Exprs, array: ArrayExpr, node: ast.Call) -> ArrayExpr:
-    if len(node.args) != 1 or node.keywords or array.shape[-1] < 2:
+    """Of neighbours along an axis, the last one unless it is said, and of these differences again."""
+    given = dict(zip(("n", "axis"), node.args[1:], strict=False))
+    given |= {k.arg: k.value for k in node.keywords if k.arg is not None}
+    times = _constant(exprs, node, given["n"]) if "n" in given else 1
+    axis = _constant(exprs, node, given["axis"]) if "axis" in given else -1
+    rank = len(array.shape)
+    if not -rank <= axis < rank or not 0 <= times < array.shape[axis]:
         raise _refused(exprs, node, "write x[1:] - x[:-1]")
+    found = array
+    for _ in range(times):
+        found = _differences(exprs, found, axis % rank)
+    return found
 
+
+def _differences(exprs: Exprs, array: ArrayExpr, d: int) -> ArrayExpr:
     def at(places: Sequence[Affine]) -> ast.expr:
-        *first, last = places
-        high, low = array.at([*first, last + 1]), array.at([*first, last])
-        return exprs.at(ast.BinOp(high, ast.Sub(), low))
+        high = array.at([*places[:d], places[d] + 1, *places[d + 1 :]])
+        return exprs.at(ast.BinOp(high, ast.Sub(), array.at(places)))
 
-    return ArrayExpr((*array.shape[:-1], array.shape[-1] - 1), at)
+    return ArrayExpr((*array.shape[:d], array.shape[d] - 1, *array.shape[d + 1 :]), at)
 
 
 def _arange(exprs: Exprs, node: ast.Call) -> ArrayExpr:

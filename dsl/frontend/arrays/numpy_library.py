@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from dsl.errors.errors import LanguageError
+from dsl.frontend.arrays.joined import ends_of
 from dsl.frontend.arrays.shapes import ArrayExpr, Exprs, numpy_name
 from dsl.frontend.arrays.synonyms import synonym
 from dsl.frontend.arrays.tables import is_of_module
@@ -80,7 +81,18 @@ def _is_read_elsewhere(exprs: Exprs, name: str, args: list[ast.expr], node: ast.
     if name not in ("pad", "var", "std"):
         return False
     array = exprs.of(args[0])
+    if name == "pad" and _mode(exprs, args, node) in _KINDS:
+        return False
     return array is not None and len(array.shape) > 1
+
+
+_KINDS = {"edge": 0, "symmetric": 1, "reflect": 2, "wrap": 3}
+"""What `dsl.frontend.arrays.library.pad_like` calls modes of ``np.pad``."""
+
+
+def _mode(exprs: Exprs, args: list[ast.expr], node: ast.Call) -> object:
+    said = [*args[2:3], *(k.value for k in node.keywords if k.arg == "mode")]
+    return exprs.ctx.evaluate(said[0]) if said else "constant"
 
 
 class _Made:
@@ -132,7 +144,27 @@ class _Made:
         self._vector(args[0])
         return "bincount", [args[0], least]
 
+    def _padded_alike(self, args: list[ast.expr], kind: int) -> tuple[str, list[ast.expr]]:
+        instead = 'write np.pad(x, (1, 1), mode="edge"), or of a matrix np.pad(m, ((1, 1), (2, 2)), mode="edge")'
+        array = self._exprs.of(args[0])
+        said = [*args[1:2], *(v for k, v in self._keywords.items() if k == "pad_width")]
+        rank = 0 if array is None else len(array.shape)
+        if array is None or rank not in (1, 2) or len(said) != 1 or len(args) > 3:
+            raise self._refused(instead)
+        if self._keywords.keys() - {"mode", "pad_width"}:
+            raise self._refused(instead)
+        ends = ends_of(self._exprs, said[0], rank, self._node)
+        for extent, end in zip(array.shape, ends, strict=True):
+            if kind and max(end) > extent - (kind == 2):
+                raise self._refused("pad with no more elements than the array has to give")
+        widths = [self._exprs.given(n) for end in ends for n in end]
+        called = "pad_like" if rank == 1 else "pad_matrix_like"
+        return called, [args[0], *widths, self._exprs.given(kind)]
+
     def _padded(self, args: list[ast.expr]) -> tuple[str, list[ast.expr]]:
+        kind = _KINDS.get(str(_mode(self._exprs, args, self._node)))
+        if kind is not None:
+            return self._padded_alike(args, kind)
         instead = "write np.pad(x, (before, after), constant_values=0)"
         value = self._keywords.pop("constant_values", None)
         mode = self._keywords.pop("mode", None)

@@ -16,10 +16,13 @@ reads other elements of what is assigned.
 from __future__ import annotations
 
 import ast
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from dsl.expressions.affine import Affine
+from dsl.frontend.arrays.data_rows import data_row
 from dsl.frontend.arrays.expressions import ArrayExprs
 from dsl.frontend.arrays.numpy_arrays import masked
 from dsl.frontend.arrays.parts import type_of
@@ -47,12 +50,84 @@ def element_loops(ctx: Context, node: ast.stmt) -> tuple[ast.stmt, ...] | None:
             return None
     node, target, value, op = _chosen(ctx, node, (target, value, op))
     target = _whole(target)
+    if isinstance(target, ast.Subscript) and (rows := _data_row(ctx, node, (target, value, op))):
+        return (rows,)
     view = view_of(ctx, target)
     array = ctx.names.array(view.array) if view is not None else None
     if view is None or not isinstance(array, Array):
         return None
     shape = type_of(view, array).shape
+    if op is None and (listed := _listed(ctx, (node, value), view, shape)) is not None:
+        return (listed,)
     return _Elements(ctx, node, view, ArrayExprs(ctx, node), shape).statements(array, value, op)
+
+
+def _data_row(ctx: Context, node: ast.stmt, parts: Parts) -> ast.stmt | None:
+    """``sums[label] += x``, of a row at data, as a loop over its elements; None of all others."""
+    target, value, op = parts
+    exprs = ArrayExprs(ctx, node)
+    row = data_row(exprs, target, ast.Store())
+    if row is None:
+        return None
+    base: ast.expr = target
+    while isinstance(base, ast.Subscript):
+        base = base.value
+    array = ctx.evaluate(base)
+    assert isinstance(array, Array)
+    found = exprs.of(value)
+    if found is not None and broadcast(found.shape, row.shape) != row.shape:
+        message = f"{ctx.source.text(value)} has the shape {found.shape}, and is assigned to one of {row.shape}"
+        raise ctx.error("W142", message, value, "as many elements on both sides, or one")
+    if exprs.refers_to(target, array.name) > 1:
+        message = f"{ctx.source.text(target)} is a row that '{array.name}' itself decides on"
+        instead = "keep the subscript in a scalar of its own first: k = ..., then assign to row k"
+        raise ctx.error("W142", message, target, instead)
+    if exprs.refers_to(value, array.name):  # the loop would change what it reads
+        value = _kept(exprs, value, found is not None)
+        found = exprs.of(value)
+    if found is None:
+        exprs.note(value)
+    names = [exprs.loop_name(f"{array.name}_{'ijklmnopq'[d % 9]}") for d in range(len(row.shape))]
+    at = [Affine.of(name) for name in names]
+    new = exprs.settled(value) if found is None else spread(found, at)
+    goal = row.at(at)
+    assert isinstance(goal, ast.Subscript)
+    inside: ast.stmt = ast.Assign([goal], new) if op is None else ast.AugAssign(goal, op, new)
+    return in_loops(exprs, inside, names, row.shape)
+
+
+def _kept(exprs: ArrayExprs, value: ast.expr, is_array: bool) -> ast.expr:
+    """The name of a copy of a value, which is made in front of the statement."""
+    name = exprs.ctx.names.unique("held")
+    if is_array:
+        value = exprs.at(ast.Call(exprs.at(ast.Attribute(value, "copy", ast.Load())), [], []))
+    target = exprs.at(ast.Name(name, ast.Store()))
+    exprs.ctx.ahead.nodes += exprs.ctx.read(exprs.at(ast.Assign([target], value)))
+    return exprs.at(ast.Name(name, ast.Load()))
+
+
+def _listed(
+    ctx: Context, of: tuple[ast.stmt, ast.expr], view: View, shape: tuple[int, ...]
+) -> ast.stmt | None:
+    """``c[i] = re, im`` and ``m[:] = [[a, b], [c, d]]``: each of the values to its element; None of all others."""
+    node, value = of
+    values: list[ast.expr] = [value]
+    for extent in shape:
+        lists = [v for v in values if isinstance(v, ast.Tuple | ast.List)]
+        if len(lists) < len(values) or any(len(v.elts) != extent for v in lists):
+            return None
+        values = [part for v in lists for part in v.elts]
+    exprs = ArrayExprs(ctx, node)
+    if any(isinstance(v, ast.Starred) or exprs.of(v) is not None for v in values):
+        return None
+    places = itertools.product(*map(range, shape))
+    goals: list[ast.expr] = [
+        exprs.element(view, [Affine.of(n) for n in place], ast.Store()) for place in places
+    ]
+    if len(goals) == 1:
+        return exprs.at(ast.Assign(goals, values[0]))
+    targets, source = ast.Tuple(goals, ast.Store()), ast.Tuple(values, ast.Load())
+    return exprs.at(ast.Assign([exprs.at(targets)], ast.copy_location(source, value)))
 
 
 Parts = tuple[ast.Subscript | ast.Name, ast.expr, ast.operator | None]
@@ -82,6 +157,17 @@ def _whole(target: ast.Subscript | ast.Name) -> ast.Subscript | ast.Name:
         part = ast.copy_location(ast.Slice(), target)
         return ast.copy_location(ast.Subscript(target.value, part, target.ctx), target)
     return target
+
+
+def in_loops(
+    exprs: ArrayExprs, inside: ast.stmt, names: Sequence[str], shape: Sequence[int]
+) -> ast.stmt:
+    """A statement in a loop of each name over so many elements."""
+    inside = exprs.at(inside)
+    for name, extent in reversed(list(zip(names, shape, strict=True))):
+        call = exprs.at(ast.Call(exprs.given(range), [exprs.given(extent)], []))
+        inside = exprs.at(ast.For(exprs.at(ast.Name(name, ast.Store())), call, [inside], []))
+    return inside
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,12 +213,7 @@ class _Elements:
         )
 
     def _loops(self, inside: ast.stmt, names: list[str]) -> ast.stmt:
-        inside = self._at(inside)
-        for name, extent in reversed(list(zip(names, self.shape, strict=True))):
-            call = self._at(ast.Call(self.exprs.given(range), [self.exprs.given(extent)], []))
-            target = self._at(ast.Name(name, ast.Store()))
-            inside = self._at(ast.For(target, call, [inside], []))
-        return inside
+        return in_loops(self.exprs, inside, names, self.shape)
 
     def _at(self, node: Placed) -> Placed:
         return ast.copy_location(node, self.node)

@@ -22,17 +22,18 @@ def view_of(ctx: Context, node: ast.expr) -> View | None:
         LanguageError: W140, W145, W151 what is wrong with a slice.
     """
     subscripts: list[ast.expr] = []
+    whole: tuple[View, Array] | None = None
     while isinstance(node, ast.Subscript):
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        if subscripts and any(isinstance(part, ast.Slice) for part in parts):
-            raise _refused(
-                ctx, "a slice is not subscripted again", node, "write all in one pair of brackets"
-            )
         if any(map(is_new_dimension, parts)):
             return None
+        if subscripts and any(isinstance(part, ast.Slice) for part in parts):
+            whole = part_of(ctx, view_of(ctx, node))  # a part of a part
+            break
         subscripts[:0] = parts
         node = node.value
-    whole = part_of(ctx, ctx.evaluate(node)) if isinstance(node, ast.Name) else None
+    if whole is None and isinstance(node, ast.Name):
+        whole = part_of(ctx, ctx.evaluate(node))
     if whole is None or len(subscripts) > len(whole[1].shape):
         return None
     view, array = whole
@@ -47,6 +48,30 @@ def view_of(ctx: Context, node: ast.expr) -> View | None:
     ]
     dims += [Slice(Affine(), extent) for extent in array.shape[len(subscripts) :]]
     return within(view, dims)
+
+
+def of_sliced(ctx: Context, node: ast.Subscript) -> ast.Subscript:
+    """An element of a slice, ``x[2:8][i]``, as one of a name of that part; any other subscript as it is."""
+    inside = node.value
+    while isinstance(inside, ast.Subscript):
+        parts = inside.slice.elts if isinstance(inside.slice, ast.Tuple) else [inside.slice]
+        if any(isinstance(part, ast.Slice) for part in parts):
+            break
+        inside = inside.value
+    view = view_of(ctx, inside) if isinstance(inside, ast.Subscript) else None
+    if view is None:
+        return node
+    name = ast.copy_location(ast.Name(view.array, ast.Load()), inside)
+    ctx.given[name] = view
+    return _with_base(node, inside, name)
+
+
+def _with_base(node: ast.Subscript, old: ast.expr, new: ast.expr) -> ast.Subscript:
+    base = new if node.value is old else node.value
+    if base is node.value:
+        assert isinstance(base, ast.Subscript)
+        base = _with_base(base, old, new)
+    return ast.copy_location(ast.Subscript(base, node.slice, node.ctx), node)
 
 
 def is_new_dimension(part: ast.expr) -> bool:

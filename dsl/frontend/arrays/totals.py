@@ -13,6 +13,7 @@ from dsl.frontend.arrays.axes import (
     reduced,
     squares_of,
 )
+from dsl.frontend.arrays.data_rows import data_row
 from dsl.frontend.arrays.einsum import einsum_total
 from dsl.frontend.arrays.expressions import REDUCTIONS, ArrayExprs, method_of
 from dsl.frontend.arrays.matrices import diagonal
@@ -61,7 +62,10 @@ def total(ctx: Context, node: ast.expr) -> ast.expr | None:
                 function in _PYTHON
                 and not rest
                 and not node.keywords
-                and isinstance(of, ast.BinOp | ast.UnaryOp | ast.Call)
+                and (
+                    isinstance(of, ast.BinOp | ast.UnaryOp | ast.Call)
+                    or (isinstance(of, ast.Subscript) and data_row(exprs, of) is not None)
+                )
             ):
                 return _named(exprs, getattr(function, "__name__", ""), of, rest, node)
     return None

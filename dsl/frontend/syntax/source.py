@@ -21,7 +21,7 @@ class FunctionSource:
 
     ``bound`` are the names that the function itself binds: arguments, loop variables, locals;
     ``arrays`` those of them that are no loop variables; ``captured`` what it reads from outside; ``functions`` those that
-    are defined in it.
+    are defined in it; ``untyped`` locals in the place of arguments without a type (see `dsl.frontend.own_scalars`).
     """
 
     file: str
@@ -31,6 +31,7 @@ class FunctionSource:
     arrays: frozenset[str] = frozenset()
     captured: frozenset[str] = frozenset()
     functions: Mapping[str, Definition] = field(default_factory=dict)
+    untyped: frozenset[str] = frozenset()
 
     def span(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> Span:
         """The place of a node; of an argument its name alone."""

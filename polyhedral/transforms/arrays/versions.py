@@ -166,8 +166,7 @@ class _Rewriting:
         return self._version(number, other)
 
     def _is_before(self, s: Statement) -> bool:
-        level = self.updated.level
-        return s.place[level] < self.updated.place[level]
+        return s.place < self.updated.place
 
     def _placed(self, s: Statement, other: Array) -> Spanned:
         """A statement where it is, each of its accesses of one version."""
