@@ -35,6 +35,7 @@ from dsl.expressions.expr import (
     loads,
     walk,
 )
+from dsl.expressions.limits import limits
 from dsl.expressions.numeric import frac_of, signed_of, width_of
 from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType, boolean
 from dsl.expressions.updates import updated
@@ -84,7 +85,8 @@ def chosen(cond: Expr, then: Expr, orelse: Expr, dtype: DType, about: Expr | Non
             d if d == e else either(cond, True, d, e) for d, e in zip(a.data, b.data, strict=True)
         )
         return Scatter(a.access, tuple(data), value)
-    return either(cond, True, typing.cast(dtype, a), typing.cast(dtype, b))
+    found = either(cond, True, typing.cast(dtype, a), typing.cast(dtype, b))
+    return limits(found) if isinstance(found, Select) else found
 
 
 def harmless(

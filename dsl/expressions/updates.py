@@ -6,7 +6,6 @@ Their recurrence is one operator, which can be reassociated, and the condition i
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
 from math import inf
@@ -17,8 +16,6 @@ from dsl.expressions.expr import (
     Binary,
     BinaryOp,
     Cast,
-    Compare,
-    CompareOp,
     Const,
     Expr,
     Gather,
@@ -26,16 +23,8 @@ from dsl.expressions.expr import (
     Select,
     walk,
 )
+from dsl.expressions.limits import extremum, limits, negated
 from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType, boolean
-
-_NEGATED = {
-    CompareOp.EQ: CompareOp.NE,
-    CompareOp.NE: CompareOp.EQ,
-    CompareOp.LT: CompareOp.GE,
-    CompareOp.GE: CompareOp.LT,
-    CompareOp.GT: CompareOp.LE,
-    CompareOp.LE: CompareOp.GT,
-}
 
 
 def updated(
@@ -55,13 +44,18 @@ def update(value: Expr, old: Load | Gather) -> Expr:
 
     Other choices stay: in ``r = r - d if r >= d else r`` the condition and the difference are computed side by side.
     """
+    if isinstance(value, Cast) and isinstance(value.operand, Select):
+        return typing.cast(value.dtype, limits(value.operand))
+    if not isinstance(value, Select):
+        return value
+    value = limits(value)
     if not isinstance(value, Select):
         return value
     if value.orelse == old:
         found = _extremum(value.cond, value.then, old) or _flag(value.cond, value.then, old, True)
     elif value.then == old:
         # What is no number is neither less than another one nor as large.
-        turned = _negated(value.cond)
+        turned = negated(value.cond)
         found = _extremum(turned, value.orelse, old) if turned is not None else None
         found = found or _flag(value.cond, value.orelse, old, False)
     else:
@@ -69,36 +63,10 @@ def update(value: Expr, old: Load | Gather) -> Expr:
     return found or value
 
 
-def _negated(cond: Expr) -> Expr | None:
-    """The comparison that holds where one of exact numbers does not."""
-    if not isinstance(cond, Compare):
-        return None
-    if isinstance(cond.lhs.dtype, FloatType) or isinstance(cond.rhs.dtype, FloatType):
-        return None
-    return replace(cond, op=_NEGATED[cond.op])
-
-
 def _extremum(cond: Expr, value: Expr, old: Load | Gather) -> Expr | None:
-    """``min(old, value)`` or ``max(old, value)`` where that is what is meant, perhaps under other conditions.
-
-    Equal values are told apart in floats only (zeros have signs), and there the operators are
-    defined by ``<`` and ``>``: ``min(a, b)`` is ``b if b < a else a``.
-    """
+    """``min(old, value)`` or ``max(old, value)`` where that is what is meant, perhaps under other conditions."""
     parts = parts_of(cond)
-    if len(parts) > 1:
-        return _extremum_under(parts, value, old)
-    if not isinstance(cond, Compare) or value.dtype != old.dtype:
-        return None
-    if (cond.lhs, cond.rhs) == (value, old):
-        is_less = cond.op in (CompareOp.LT, CompareOp.LE)
-    elif (cond.lhs, cond.rhs) == (old, value):
-        is_less = cond.op in (CompareOp.GT, CompareOp.GE)
-    else:
-        return None
-    strict = cond.op in (CompareOp.LT, CompareOp.GT)
-    if cond.op in (CompareOp.EQ, CompareOp.NE) or (isinstance(old.dtype, FloatType) and not strict):
-        return None
-    return typing.binary(BinaryOp.MIN if is_less else BinaryOp.MAX, old, value)
+    return _extremum_under(parts, value, old) if len(parts) > 1 else extremum(cond, value, old)
 
 
 def _extremum_under(parts: tuple[Expr, ...], value: Expr, old: Load | Gather) -> Expr | None:

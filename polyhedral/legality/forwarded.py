@@ -27,6 +27,8 @@ def _forwarded(value: Expr, place: int, loop: Loop, own: str) -> Expr:
             return expr
         number, source = found
         new = _forwarded(source.value, number, loop, own)
+        if any(access.array == expr.access.array for access in loads(new)):
+            return expr  # what it had before is not known there
         small = sum(1 for _ in walk(new)) <= LARGEST
         return typing.cast(expr.dtype, new) if small else expr
 
@@ -44,7 +46,7 @@ def _source(load: Load, place: int, loop: Loop) -> tuple[int, Stmt] | None:
         node = loop.body[number]
         if isinstance(node, Stmt) and node.target == load.access:
             operands = {access.array for access in loads(node.value)}
-            kept = not operands & (changed | {node.target.array})
+            kept = not operands & changed
             return (number, node) if kept and not isinstance(node.value, Scatter) else None
         changed |= {s.target.array for s in statements_in(node)}
         if load.access.array in changed:

@@ -94,3 +94,59 @@ def k(x: f32[N], y: i32[N], top: f32[1], least: i32[1], at: i32[1], other: f32[1
     k(x, y, top, least, at, other, n)
     assert (top[0], least[0], at[0], n[0]) == (2, 3, 11, 4)
     assert str(other[0]) == "-0.0"  # of equal zeros the new one
+
+
+def test_limits_that_are_written_with_if_are_limits(kernel: Load) -> None:
+    """In the type of the element, whatever that of the number that it is compared with."""
+    k = kernel(
+        """@weft.kernel
+def k(x: weft.i16[N], z: weft.u8[N], y: i32[N]):
+    level: i32 = 0
+    most: weft.u16 = 0
+    for i in range(N):
+        level += x[i]
+        if level > 1000:
+            level = 1000
+        elif level < -900:
+            level = -900
+        if z[i] >= most:
+            most = z[i]
+        total: i32 = level + x[i]
+        if total > 32767:
+            total = 32767
+        if -5 > total:
+            total = -5
+        y[i] = total + most
+"""
+    )
+    ops = [s.value.op for s in k.program.statements() if isinstance(s.value, Binary)]
+    wanted = [BinaryOp.ADD, BinaryOp.MIN, BinaryOp.MAX, BinaryOp.ADD, BinaryOp.MIN, BinaryOp.MAX]
+    assert ops == [*wanted, BinaryOp.ADD]
+    assert not any(isinstance(s.value, Select) for s in k.program.statements())
+    rng = np.random.default_rng(5)
+    x = rng.integers(-700, 700, 4).astype(np.int16)
+    for _ in range(20):
+        z, y = rng.integers(0, 256, 4).astype(np.uint8), np.zeros(4, np.int32)
+        k(x, z, y)
+        level = most = 0
+        for i in range(4):
+            level = max(-900, min(1000, level + int(x[i])))
+            most = max(most, int(z[i]))
+            assert y[i] == max(-5, min(32767, level + int(x[i]))) + most
+        x = rng.integers(-32768, 32767, 4).astype(np.int16)
+
+
+def test_choices_that_are_no_limits_stay_choices(kernel: Load) -> None:
+    program = kernel(
+        """@weft.kernel
+def k(x: i32[N], y: i32[N], z: i32[N]):
+    w: i32 = 0
+    for i in range(N):
+        w += x[i]
+        if w > 10:
+            w = 0
+        y[i] = w
+        z[i] = 5 if x[i] > 5 else (7 if x[i] < 7 else x[i])
+"""
+    ).program
+    assert sum(isinstance(s.value, Select) for s in program.statements()) == 2

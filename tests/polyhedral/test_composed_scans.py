@@ -124,6 +124,28 @@ def saturating(x: i8[21], y: i8[21], top: u8[21], z: u8[21]):
         z[i] = bright
 
 
+@weft.kernel
+def written_out(x: i8[21], y: i16[21], z: i8[21]):
+    """Limits as `if` writes them, of an element and of what is assigned to it behind them."""
+    level: i16 = 3
+    for i in range(21):
+        level += x[i]
+        if level > 90:
+            level = 90
+        elif level < -60:
+            level = -60
+        y[i] = level
+    other: i8 = 7
+    for i in range(21):
+        total: i16 = other + x[i]
+        if total > 127:
+            total = 127
+        if total < -128:
+            total = -128
+        other = total
+        z[i] = other
+
+
 def steps() -> ScheduleBuilder:
     return ScheduleBuilder()
 
@@ -138,6 +160,7 @@ SCHEDULES = [
     ),
     (hashes, steps().scan("S1", "S1.i", 4).scan("S4", "S4.i", 6).scan("S6", "S6.i_1_2", 3)),
     (saturating, steps().scan("S2", "S2.i", 8, tail="guard").scan("S5", "S5.i", 6)),
+    (written_out, steps().scan("S1", "S1.i", 8).scan("S8", "S8.i", 5)),
     (integrators, steps().scan("S3", "n", 8).scan("S4", "S4.n_1", 8)),
 ]  # fmt: skip
 

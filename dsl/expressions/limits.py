@@ -1,0 +1,130 @@
+"""Choices that are minima, maxima, or the nearest number between limits, as users write them with ``if``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from dsl.expressions import typing
+from dsl.expressions.expr import (
+    Binary,
+    BinaryOp,
+    Cast,
+    Compare,
+    CompareOp,
+    Const,
+    Expr,
+    Gather,
+    Load,
+    Select,
+)
+from dsl.expressions.numeric import Exact
+from dsl.expressions.types import DType, FloatType, IntType
+
+_OTHER = {BinaryOp.MIN: BinaryOp.MAX, BinaryOp.MAX: BinaryOp.MIN}
+_NEGATED = {
+    CompareOp.EQ: CompareOp.NE,
+    CompareOp.NE: CompareOp.EQ,
+    CompareOp.LT: CompareOp.GE,
+    CompareOp.GE: CompareOp.LT,
+    CompareOp.GT: CompareOp.LE,
+    CompareOp.LE: CompareOp.GT,
+}
+
+
+def extremum(cond: Expr, value: Expr, old: Expr) -> Expr | None:
+    """``min(old, value)`` or ``max(old, value)`` where that is what ``value if cond else old`` is.
+
+    Equal values are told apart in floats only (zeros have signs), and there the operators are
+    defined by ``<`` and ``>``: ``min(a, b)`` is ``b if b < a else a``.
+    """
+    if not isinstance(cond, Compare):
+        return None
+    if value.dtype != old.dtype and _holds(old.dtype, value.dtype):
+        value = _widened(value, old.dtype)
+    if value.dtype != old.dtype:
+        return None
+    if _is_same(cond.lhs, value) and _is_same(cond.rhs, old):
+        is_less = cond.op in (CompareOp.LT, CompareOp.LE)
+    elif _is_same(cond.lhs, old) and _is_same(cond.rhs, value):
+        is_less = cond.op in (CompareOp.GT, CompareOp.GE)
+    else:
+        return None
+    strict = cond.op in (CompareOp.LT, CompareOp.GT)
+    if cond.op in (CompareOp.EQ, CompareOp.NE) or (isinstance(old.dtype, FloatType) and not strict):
+        return None
+    return typing.binary(BinaryOp.MIN if is_less else BinaryOp.MAX, old, value)
+
+
+def limits(value: Select) -> Expr:
+    """A choice of the smaller or the larger of two exact numbers as what it is, and a choice between limits: ``h if t > h
+    else max(t, l)`` is ``min(max(t, l), h)`` where ``l <= h``.
+    """
+    cond, dtype = value.cond, value.dtype
+    if not isinstance(cond, Compare) or not isinstance(dtype, Exact):
+        return value
+    orelse = limits(value.orelse) if isinstance(value.orelse, Select) else value.orelse
+    if isinstance(orelse, Load | Gather | Const | Cast | Binary):
+        found = extremum(cond, value.then, orelse)
+        if found is not None:
+            return found
+    if isinstance(orelse, Binary) and orelse.op in _OTHER:
+        found = extremum(cond, value.then, orelse.lhs)
+        within = isinstance(found, Binary) and found.op is _OTHER[orelse.op]
+        if within and _is_within(value.then, orelse):
+            return typing.binary(_OTHER[orelse.op], orelse, value.then)
+    return replace(value, orelse=orelse)
+
+
+def _is_within(limit: Expr, inner: Binary) -> bool:
+    """Whether the inner limit does not reach over this one."""
+    one, other = _number(inner.rhs), _number(limit)
+    if one is None or other is None:
+        return False
+    return one <= other if inner.op is BinaryOp.MAX else one >= other
+
+
+def _is_same(compared: Expr, taken: Expr) -> bool:
+    """Whether what is compared and what is taken are one number, perhaps in a wider type."""
+    if compared == taken:
+        return True
+    if not isinstance(compared.dtype, Exact) or not isinstance(taken.dtype, Exact):
+        return False
+    number, other = _number(compared), _number(taken)
+    if number is not None and other is not None:
+        return number == other
+    while isinstance(taken, Cast) and _holds(taken.dtype, taken.operand.dtype):
+        taken = taken.operand
+        if compared == taken:
+            return True
+    return False
+
+
+def _number(value: Expr) -> Fraction | None:
+    """A constant, perhaps in a wider type."""
+    while isinstance(value, Cast) and _holds(value.dtype, value.operand.dtype):
+        value = value.operand
+    return Fraction(value.value) if isinstance(value, Const) else None
+
+
+def _widened(value: Expr, dtype: DType) -> Expr:
+    """A number in a type that has it."""
+    return Const(value.value, dtype) if isinstance(value, Const) else typing.cast(dtype, value)
+
+
+def _holds(dtype: DType, other: DType) -> bool:
+    """Whether an integer type has all values of another one."""
+    if not isinstance(dtype, IntType) or not isinstance(other, IntType):
+        return False
+    return dtype.signed >= other.signed and dtype.width >= other.width + (
+        dtype.signed and not other.signed
+    )
+
+
+def negated(cond: Expr) -> Expr | None:
+    """The comparison that holds where one of exact numbers does not."""
+    if not isinstance(cond, Compare):
+        return None
+    if isinstance(cond.lhs.dtype, FloatType) or isinstance(cond.rhs.dtype, FloatType):
+        return None
+    return replace(cond, op=_NEGATED[cond.op])
