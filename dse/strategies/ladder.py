@@ -102,8 +102,8 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
 
 def _whole(order: Order, copies: int) -> Iterator[Vector]:
     """The vector that unrolls all loops, where that is at most so many copies."""
-    extents = [loop.extent for loop in order.band]
-    if extents and None not in extents and not order.given:
+    extents = [loop.extent for loop in order.band if loop.extent in loop.factors]
+    if extents and len(extents) == len(order.band) and not order.given:
         vector = (*extents, *order.plain[len(extents) :])
         if order.copies(vector) <= copies:
             yield vector
