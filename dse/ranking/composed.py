@@ -62,6 +62,11 @@ class Composed:
         self._decisions: Decisions | None = None
         self._blocks: dict[object, Block | None] = {}
 
+    @property
+    def decisions(self) -> int:
+        """How many were made on local arrays."""
+        return 0 if self._decisions is None else self._decisions.count
+
     def figures(self, choices: Sequence[Picked], banks: Demand) -> tuple[float, float] | None:
         """Cycles and DSP slices of a design; None where it has no templates.
 

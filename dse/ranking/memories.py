@@ -81,6 +81,11 @@ class Decisions:
         self._nests: dict[str, tuple[tuple[int, ...], frozenset[str]]] = {}
         self._known: dict[object, Memories | None] = {}
 
+    @property
+    def count(self) -> int:
+        """How many were made."""
+        return len(self._known)
+
     def memories(
         self,
         choices: Sequence[Picked],

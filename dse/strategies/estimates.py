@@ -57,17 +57,23 @@ class Estimates:
         """Nothing is priced yet."""
         self.space = space
         self._stages = [stages(v.nests, space.tool, v.beside) for v in space.variants]
-        shared: dict[object, Template] = {}
+        self._templates: dict[object, Template] = {}
         self._composed = (
             None
             if space.tool.is_open
-            else [Composed(v, space.program, space.tool, shared) for v in space.variants]
+            else [Composed(v, space.program, space.tool, self._templates) for v in space.variants]
         )
         self._starts = [space.start.beside(variant.made) for variant in space.variants]
         self._costs: dict[tuple[int, int, Choice, frozenset[str]], Cost] = {}
         self._demands: dict[tuple[int, int, Choice], Demand] = {}
         self.areas = Areas(space)
         self._areas: dict[Point, Area] = {}
+
+    @property
+    def schedules(self) -> int:
+        """Relatives that were asked for, and decisions on local arrays: what takes the time of estimates."""
+        relatives = sum(len(template.known) for template in self._templates.values())
+        return relatives + sum(composed.decisions for composed in self._composed or ())
 
     def _cost(self, variant: int, nest: int, choice: Choice, registers: frozenset[str]) -> Cost:
         of = self.space.variants[variant].nests[nest]

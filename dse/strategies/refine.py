@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, field
-from itertools import islice, product
-from math import inf, prod
+from itertools import product
+from math import inf
 
 import numpy as np
 
@@ -30,18 +30,13 @@ from dse.strategies.estimates import (
 )
 from dse.strategies.fabric import PLANNED, FabricBudget, FabricPlan
 from dse.strategies.gains import Floats, gains_over, promising
-from dse.strategies.ladder import vectors
 from dse.strategies.neighbours import longer_intervals, neighbours, shorter_intervals
-from dse.strategies.sampled import all_points
 from dse.strategies.search import Search
+from dse.strategies.small_spaces import affordable, is_small
 from dse.strategies.solve import Solution, solve
 from dse.strategies.too_much import SHORT, TooMuch
 from dse.strategies.within import Within
 
-POOL = 50_000  # points of a space that are all estimated
-_DEEP, _DEEP_POOL = 4, 5_000
-"""Of nests of more than so many loops fewer: each loop with or without blocks and copies is a schedule of its own
-there, of which one takes 20 ms."""
 _BATCH = 6  # candidates that are evaluated before estimates are corrected anew
 _SLACK = (1e-9, 0.02, 0.05, 0.1, 0.2)  # by what share a candidate may be expected to be worse
 _EXCESS = (0.0, 0.1, 0.3)  # by what share it may be expected to take too many LUTs
@@ -190,9 +185,13 @@ class _Search:
         self.most = budget * (_UNSURE if space.logic else 1.0)
         self.levels: set[tuple[int, int]] = set()  # of a variant, that it was solved for besides
         self.planned: dict[object, tuple[Solution, ...]] = {}
-        pool = _DEEP_POOL if _deepest(space) > _DEEP else POOL
-        self.small = _count(space, copies, pool) <= pool
-        for point in all_points(space, copies) if self.small else self._solved():
+        self.small = is_small(space, copies)
+        for point in affordable(space, copies, self.estimates) if self.small else ():
+            if point is None:
+                self.small = False
+            else:
+                self._add(point)
+        for point in () if self.small else self._solved():
             self._add(point)
 
     def _solved(self) -> Iterator[Point]:
@@ -378,23 +377,3 @@ class _Search:
 
 def _pair(figures: Figures) -> tuple[float, float]:
     return figures.cycles, figures.dsp
-
-
-def _deepest(space: Space) -> int:
-    """The most loops that a nest has."""
-    nests = (nest for variant in space.variants for nest in variant.nests)
-    return max((len(order.band) for nest in nests for order in nest.orders), default=0)
-
-
-def _count(space: Space, copies: int, most: int) -> int:
-    """How many points there are of at most so many copies a nest; may stop above ``most``."""
-    total = 0
-    for variant in space.variants:
-        sizes = [
-            sum(1 for order in nest.orders for _ in islice(vectors(order, copies), most + 1))
-            for nest in variant.nests
-        ]
-        total += prod(sizes)
-        if total > most:
-            break
-    return total

@@ -15,6 +15,7 @@ from dse.evaluators.model import personality_for
 from dse.space.memory.banks import demand, interval_with, port_interval
 from dse.space.memory.partitions import solved, together
 from dse.space.space import Choice, Point, space_of
+from dse.strategies import small_spaces
 from dse.strategies.auto import opening
 from dse.strategies.estimates import (
     Correction,
@@ -43,6 +44,25 @@ def test_the_front_of_a_small_space_is_found_after_two_percent_of_it():
     assert by_metric["points"].value > 500
     assert by_metric["evaluated_pct"].value <= 2
     assert by_metric["adrs_pct"].value < 15  # of so few points; the benchmark's spaces are larger
+
+
+def test_points_of_a_small_space_that_take_many_schedules_are_not_all_looked_at(monkeypatch):
+    where, copies = space("bicg"), 3
+    estimates = Estimates(where)
+    assert small_spaces.is_small(where, copies)
+    monkeypatch.setattr(small_spaces, "_LOOKS", 10)
+
+    def looked_at(most: int) -> int:
+        """Points until it is given up, and 50 at most."""
+        monkeypatch.setattr(small_spaces, "_SCHEDULES", most)
+        for number, point in enumerate(small_spaces.affordable(where, copies, estimates)):
+            if point is None or number == 50:
+                return number
+            estimates.figures(point)
+        raise AssertionError("there are more points")
+
+    assert looked_at(1) == 10
+    assert looked_at(estimates.schedules + 1) > 10
 
 
 def test_distance_from_the_true_front():
