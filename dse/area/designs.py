@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from dse.area.memories import Memories
 from dse.area.nests import Module, NestArea, OrderAreas, Rates
@@ -25,6 +26,16 @@ class Area:
 
     lut: float = 0.0
     bram18: float = 0.0
+
+
+class Own(NamedTuple):
+    """LUTs of a nest: those that it does not share, and those of the units that it needs, which others may use, too."""
+
+    lut: float
+    units: float = 0.0
+
+
+NOTHING = Own(0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +73,7 @@ class Areas:
         self._distinct: dict[Nest, int] = {}
         self._orders: dict[tuple[int, int], OrderAreas] = {}
         self._nests: dict[object, NestArea] = {}
-        self._alone: dict[tuple[int, Choice], float] = {}
+        self._alone: dict[tuple[int, Choice], Own] = {}
         self._some: dict[object, Part] = {}
         self._memories: dict[int, Memories] = {}
         self._cores: dict[int, dict[str, int]] = {}
@@ -169,13 +180,20 @@ class Areas:
         lut = self._lut(variant, taken, _most_units(taken))
         return Part(Area(memories.lut + lut, memories.bram18), banks, memories, nests)
 
-    def alone(self, variant: int, n: int, choice: Choice, cost: Cost, banks: Demand) -> float:
-        """LUTs that a nest does not share, with the banks that it asks for; arguments as `nest` has them."""
+    def alone(self, variant: int, n: int, choice: Choice, cost: Cost, banks: Demand) -> Own:
+        """LUTs of a nest by itself, with the banks that it asks for; arguments as `nest` has them."""
         key = (self._placed(variant, n)[0], choice)
         found = self._alone.get(key)
         if found is None:
-            found = self._alone[key] = self.nest(variant, n, choice, cost, banks).lut
+            nest = self.nest(variant, n, choice, cost, banks)
+            luts = self._luts(variant)
+            units = sum(luts[core] * count for core, count in _most_units([nest]).items())
+            found = self._alone[key] = Own(nest.lut, units)
         return found
+
+    def around(self, variant: int) -> float:
+        """LUTs of a design whatever its nests are: those of ports to memory outside, and of arrays in one bank each."""
+        return 0.0 if self.each is None else self.each["one"] + self.memories(variant).cost({}).lut
 
     def _lut(self, variant: int, nests: Sequence[NestArea], units: Mapping[str, int]) -> float:
         each, modules = self.each, [module for nest in nests for module in nest.modules]

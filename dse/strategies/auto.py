@@ -30,6 +30,7 @@ _BEST = 2  # solutions of a variant that are evaluated for the whole budget
 _SHARED = 4  # solutions that share units: what waiting for them costs is not estimated
 _RANKED = 8  # solutions of a variant of which ranking is asked, which knows their schedules
 _PLANS = 8  # with less to spend, one after the other, until it says of one that it fits
+_ANEW = 2  # plans of one budget, each with what ranking says of the one before
 _EXCESS = 0.1  # by what share a design may be estimated to take too many LUTs; others have their turn later
 _MARGIN = 1.02  # by what share an estimate may be slower than a known design
 
@@ -141,14 +142,20 @@ def _promise(found: Sequence[Solution], estimates: Estimates) -> tuple[bool, flo
 def _fitting(
     space: Space, number: int, spend: Spend, found: Sequence[Solution], fastest: float
 ) -> Sequence[Solution]:
-    """As `_planned`; what was planned before designs showed that there is less to plan with is planned anew."""
+    """As `_planned`; where ranking says that all of them take too many LUTs, those of a plan with as many fewer as plans
+    of the variant turned out to count too few.
+    """
     planned = _planned(space, number, spend, found)
-    late = planned and planned[0].over > _EXCESS and planned[0].cycles <= _MARGIN * fastest
-    if not late:
-        return planned
-    return _planned(
-        space, number, spend, solve(space, number, spend.dsp, fabric=spend.plan(number))
-    )
+    for _ in range(_ANEW):
+        late = planned and planned[0].over > 0 and planned[0].cycles <= _MARGIN * fastest
+        if not late or spend.fabric.free:
+            break
+        anew = solve(space, number, spend.dsp, fabric=spend.plan(number))
+        again = _planned(space, number, spend, anew)
+        if not again or again[0].point == planned[0].point:
+            break
+        planned = again
+    return planned
 
 
 def _planned(
@@ -164,7 +171,7 @@ def _planned(
         return sorted(told, key=lambda s: (s.over > 0, s.cycles))
     for _ in range(_PLANS):
         plan = spend.plan(number)
-        ranked = [_ranked(s, spend.fabric.estimates, plan) for s in _worth(found, _RANKED)]
+        ranked = [_ranked(s, spend.fabric, plan) for s in _worth(found, _RANKED)]
         fit = [solution for solution in ranked if solution.dsp <= spend.budget]
         if fit or not ranked:
             return sorted(fit, key=lambda s: (s.over > 0, s.cycles))
@@ -174,12 +181,14 @@ def _planned(
     return ()
 
 
-def _ranked(solution: Solution, estimates: Estimates, plan: FabricPlan | None) -> Solution:
-    """The solution with the figures of ranking."""
+def _ranked(solution: Solution, fabric: FabricBudget, plan: FabricPlan | None) -> Solution:
+    """The solution with the figures of ranking, which tell what plans count too little."""
+    estimates = fabric.estimates
     figures = estimates.figures(solution.point)
     over = solution.over
     if plan is not None:
-        over = max(over, plan.excess(estimates.area(solution.point)))
+        over = plan.excess(estimates.area(solution.point))
+        fabric.rank(solution.point, solution.lut)
     return replace(solution, cycles=figures.cycles, dsp=figures.dsp, over=over)
 
 

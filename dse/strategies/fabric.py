@@ -27,15 +27,30 @@ class FabricPlan:
         areas: estimates what designs take.
         lut: LUTs, as they are estimated.
         bram18: blocks.
+        ranked: LUTs that ranking estimates, over those that plans of the variant counted so far: plans do not know
+            schedules, and of shared units not all.
     """
 
     areas: Areas
     lut: float
     bram18: float = inf
+    ranked: float = 1.0
+
+    @property
+    def planned(self) -> float:
+        """LUTs, as plans count them."""
+        return self.lut / self.ranked
 
     def excess(self, area: Area) -> float:
         """The share by which a design takes more; below 0 where it takes less."""
-        return max(area.lut / self.lut, area.bram18 / max(1.0, self.bram18)) - 1
+        return self._over(area, self.lut)
+
+    def excess_planned(self, area: Area) -> float:
+        """The same of what a plan counts."""
+        return self._over(area, self.planned)
+
+    def _over(self, area: Area, lut: float) -> float:
+        return max(area.lut / lut, area.bram18 / max(1.0, self.bram18)) - 1
 
 
 _Copies = tuple[int, tuple[tuple[int, Vector], ...]]
@@ -69,6 +84,8 @@ class FabricBudget:
     _errors: dict[str, Errors] = field(default_factory=lambda: {name: Errors() for name in PLANNED})
     _known: dict[_Copies, list[tuple[Point, float]]] = field(default_factory=dict)
     """Designs of the same copies, each with its LUTs over those estimated."""
+    _ranked: Errors = field(default_factory=Errors)
+    """LUTs that ranking estimates over those that were planned."""
 
     def plan(self, variant: int, share: float = 1.0, most: float = inf) -> FabricPlan | None:
         """What a variant's designs are planned with; None where nothing is limited or known.
@@ -82,7 +99,14 @@ class FabricBudget:
             return None
         lut = share * self.lut / self._off("lut", (variant,))
         bram18 = self.bram18 / self._off("bram18", (variant,))
-        return FabricPlan(self.estimates.areas, min(lut, most), bram18)
+        ranked = self._ranked.factor((variant,))
+        return FabricPlan(self.estimates.areas, min(lut, most), bram18, ranked)
+
+    def rank(self, point: Point, planned: float) -> None:
+        """Learn what ranking estimates of a point for which a plan counted so many LUTs."""
+        estimated = self.lut_of(point)
+        if planned and estimated:
+            self._ranked.add((point.variant,), log(estimated / planned))
 
     def lut_of(self, point: Point) -> float:
         """LUTs of a point, as estimated."""

@@ -12,6 +12,7 @@ from functools import lru_cache
 from heapq import merge
 from operator import attrgetter
 
+from dse.area.designs import NOTHING, Own
 from dse.space.costs.cost import Units
 from dse.space.memory.banks import Demand, demand, interval_with, port_interval
 from dse.space.memory.partitions import solved
@@ -78,11 +79,11 @@ class Alone:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A rung of a nest, and the LUTs that it does not share with others; 0 where they are not planned with."""
+    """A rung of a nest, and its LUTs; 0 where they are not planned with."""
 
     rung: Rung
     alone: Alone
-    lut: float
+    own: Own
 
     @property
     def most(self) -> int:
@@ -110,7 +111,7 @@ class Options:
         orders: Sequence[int],
         budget: int,
         interval: int | None,
-        lut: tuple[Callable[[Rung, Demand], float], float] | None,
+        lut: tuple[Callable[[Rung, Demand], Own], float] | None,
         some: int,
     ) -> None:
         """Nothing is looked at yet.
@@ -164,18 +165,18 @@ class Options:
         """LUTs of the slowest."""
         slowest = merge(*map(reversed, self._ladders), key=_key, reverse=True)
         last = next(filter(self._possible, slowest), None)
-        return 0.0 if last is None else self._lut_of(last)
+        return 0.0 if last is None else self._own(last).lut
 
     def _options(self) -> Iterator[Option]:
         seen: set[tuple[float, frozenset[tuple[tuple[str, int], int]]]] = set()
-        for rung, lut in self._selected():
+        for rung, own in self._selected():
             alone = self._alone(rung)
             key = (rung.cost.cycles, alone.key)
             if key not in seen and self._possible(rung):
                 seen.add(key)
-                yield Option(rung, alone, lut)
+                yield Option(rung, alone, own)
 
-    def _selected(self) -> Iterator[tuple[Rung, float]]:
+    def _selected(self) -> Iterator[tuple[Rung, Own]]:
         """The fastest of each order, and of each smaller number of copies the fastest: others may need the units. Of
         those that take more LUTs by themselves than there are a few only.
         """
@@ -186,16 +187,16 @@ class Options:
             order = rung.order
             if fits.get(order, 0) >= _RUNGS and (order, rung.cost.copies) in copies:
                 continue
-            lut = self._lut_of(rung)
-            if self._lut is not None and lut > self._lut[1]:
+            own = self._own(rung)
+            if self._lut is not None and own.lut + own.units > self._lut[1]:
                 late[order] = late.get(order, 0) + 1
                 if late[order] <= self._some:
-                    yield rung, lut
+                    yield rung, own
                 continue
             if fits.get(order, 0) >= _RUNGS:
                 copies.add((order, rung.cost.copies))
             fits[order] = fits.get(order, 0) + 1
-            yield rung, lut
+            yield rung, own
 
     def _possible(self, rung: Rung) -> bool:
         """Whether it can have its banks."""
@@ -214,5 +215,5 @@ class Options:
             self._known[rung.choice] = found
         return found
 
-    def _lut_of(self, rung: Rung) -> float:
-        return 0.0 if self._lut is None else self._lut[0](rung, self._alone(rung).demand)
+    def _own(self, rung: Rung) -> Own:
+        return NOTHING if self._lut is None else self._lut[0](rung, self._alone(rung).demand)

@@ -11,7 +11,6 @@ A third of the trials is for designs that labels of the tool show, which have a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping
-from dataclasses import dataclass, field
 from itertools import product
 from math import inf
 
@@ -22,7 +21,6 @@ from dse.space.space import Point, Space
 from dse.strategies.estimates import (
     Correction,
     Figures,
-    Known,
     Structure,
     figures_of,
     front_of,
@@ -31,6 +29,7 @@ from dse.strategies.estimates import (
 from dse.strategies.fabric import PLANNED, FabricBudget, FabricPlan
 from dse.strategies.gains import Floats, gains_over, promising
 from dse.strategies.neighbours import longer_intervals, neighbours, shorter_intervals
+from dse.strategies.pool import Alike, Pool, alike_of
 from dse.strategies.search import Search
 from dse.strategies.small_spaces import affordable, is_small
 from dse.strategies.solve import Solution, solve
@@ -40,6 +39,8 @@ from dse.strategies.within import Within
 _BATCH = 6  # candidates that are evaluated before estimates are corrected anew
 _SLACK = (1e-9, 0.02, 0.05, 0.1, 0.2)  # by what share a candidate may be expected to be worse
 _EXCESS = (0.0, 0.1, 0.3)  # by what share it may be expected to take too many LUTs
+_NEAR = 0.05
+"""Share of a limit. Of a structure of which a design was over a limit, one that is so near to it is in a batch."""
 _STEPS = (
     *((_SLACK[0], excess) for excess in _EXCESS),
     *((slack, 0.0) for slack in _SLACK[1:]),
@@ -125,40 +126,6 @@ def _owed(known: Mapping[Point, Result]) -> bool:
     return _OF_TRIALS * sum(result.supported for result in evaluated) < len(evaluated)
 
 
-_Alike = tuple[Structure, float, float]
-
-
-def _alike(point: Point, figures: Figures) -> _Alike:
-    """Points of a structure with the same estimates are expected to be alike."""
-    return (structure_of(point), round(figures.cycles, 3), figures.dsp)
-
-
-@dataclass(slots=True)
-class _Pool:
-    """Candidates with their estimates, and their structures by number."""
-
-    points: list[Point] = field(default_factory=list)
-    cycles: list[float] = field(default_factory=list)
-    dsp: list[float] = field(default_factory=list)
-    numbers: list[int] = field(default_factory=list)
-    structures: dict[Known, int] = field(default_factory=dict)
-    alike: dict[_Alike, list[int]] = field(default_factory=dict)
-    seen: set[Point] = field(default_factory=set)
-
-    def add(self, point: Point, figures: Figures) -> None:
-        """One more, if it is new."""
-        if point in self.seen:
-            return
-        self.seen.add(point)
-        known = figures.ruled, structure_of(point)
-        number = self.structures.setdefault(known, len(self.structures))
-        self.alike.setdefault(_alike(point, figures), []).append(len(self.points))
-        self.points.append(point)
-        self.cycles.append(figures.cycles)
-        self.dsp.append(figures.dsp)
-        self.numbers.append(number)
-
-
 class _Search:
     """The candidates, what is known of them, and the front."""
 
@@ -174,12 +141,12 @@ class _Search:
         self.space, self.budget, self.limits = space, budget, limits
         self.estimates, self.fabric, self.inside = fabric.estimates, fabric, inside
         self.correction = Correction()
-        self.pool = _Pool()
+        self.pool = Pool()
         self.done: set[Point] = set()
         self.fits: dict[Point, Figures] = {}
         self.grown: set[Point] = set()
         self.shortened: set[Point] = set()
-        self.measured: dict[_Alike, list[Figures]] = {}
+        self.measured: dict[Alike, list[Figures]] = {}
         self.too_much = TooMuch(space)
         # What LUTs are counted as is known less well than DSP slices are: corrections will tell.
         self.most = budget * (_UNSURE if space.logic else 1.0)
@@ -259,7 +226,7 @@ class _Search:
         found = figures_of(self.space, result)
         if found is not None:
             self.correction.learn(point, estimated, found)
-            self.measured.setdefault(_alike(point, estimated), []).append(found)
+            self.measured.setdefault(alike_of(point, estimated), []).append(found)
         if result.status is Status.OK and found is not None:
             if self.inside is None or result.supported:
                 self.fits[point] = found
@@ -339,15 +306,22 @@ class _Search:
         most = np.array([self.too_much.ceiling(s) for _, s in pool.structures])
         open_ &= np.array(pool.dsp) <= most[np.array(pool.numbers)]
         chosen: list[Point] = []
+        doubtful: set[Structure] = set()
         while len(chosen) < count:
             gains = np.where(open_, gains_over(front, cycles, dsp), -np.inf)
             for best in promising(gains, cycles, slack, first=not chosen):
                 point = pool.points[best]
                 open_[best] = False
-                if self.fabric.excess(point) > excess:
+                share = self.fabric.excess(point)
+                if share > excess:
                     continue
+                structure = structure_of(point)
+                near = share > -_NEAR and structure in self.too_much.known
+                if near and structure in doubtful:
+                    continue  # what comes of the other one tells of it: they err alike
                 if self._possible(point):
                     chosen.append(point)
+                    doubtful.update({structure} if near else ())
                     expected = Figures(float(cycles[best]), float(dsp[best]))
                     front = front_of([*front, expected])
                     break

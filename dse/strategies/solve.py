@@ -15,11 +15,10 @@ from functools import partial
 from math import inf
 from operator import attrgetter
 
-from dse.area.designs import Part
+from dse.area.designs import Area, Own
 from dse.bounds.bounds import MAX_BANKS
 from dse.space.costs.at_once import overlapped_cycles
 from dse.space.costs.cost import (
-    Beside,
     Shared,
     Units,
     added,
@@ -32,6 +31,7 @@ from dse.space.space import Choice, Point, Space
 from dse.strategies.fabric import FabricPlan
 from dse.strategies.ladder import Rung
 from dse.strategies.options import Option, Options
+from dse.strategies.states import Banks, Grown, State
 from dse.strategies.words import Words
 from polyhedral.banks.wanted import common
 
@@ -39,6 +39,8 @@ WIDTH = 24  # states that are kept
 _STATES = 8  # that are spread as if there were so many, at least
 _SPREAD = 2  # times as many that each state is extended to: more are much alike
 _ALIKE = 2  # states that share units alike
+_TIGHTER = 2  # beams more where all that one finds takes too many LUTs
+_STEP = 0.01  # by what share such a beam has fewer LUTs besides what designs were over
 _ROOM = 0.1  # of the LUTs, that some states leave to the nests that come later
 _OVER = 4.0  # by what share a plan is worse for each share of the budget that it is over
 _BANKS = 0.02  # of the cycles, about what the most banks that an array may have cost
@@ -53,62 +55,8 @@ class Solution:
     dsp: float
     over: float = 0.0
     """The share by which it is estimated to take more LUTs, or block RAM, than there are to plan with."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Banks:
-    """The factors that nests ask for together, the banks of each array, and what these cost.
-
-    ``most`` is the largest number of banks, ``waits`` are cycles by which words are copied slower than one in a cycle, ``dear`` the share by which a plan
-    counts as slower: many banks are dear.
-    """
-
-    wanted: Demand
-    each: dict[str, int]
-    most: int = 1
-    waits: float = 0.0
-    dear: float = 0.0
-
-
-@dataclass(slots=True)
-class _State:
-    """Some nests chosen.
-
-    ``longest`` are the cycles of the stages with the best of what is not chosen. ``closed`` are the
-    units that the stages share of which all nests are chosen, ``open`` those of each stage of which
-    some are, with the least that the others need. ``waiting`` are the choices whose copies share
-    units.
-    """
-
-    chosen: dict[int, Option]
-    banks: _Banks
-    longest: list[float]
-    closed: Units
-    open: dict[int, Units]
-    waiting: tuple[Choice, ...] = ()
-    score: float = 0.0
-    over: float = 0.0
     lut: float = 0.0
-    part: Part | None = (
-        None  # what is known of its area, or of those of its nests that ask for the same banks
-    )
-
-
-@dataclass(slots=True)
-class _Grown:
-    """A state with one nest more: what tells its place among others, before it is made.
-
-    ``before`` is the state, ``beside`` the stage of the nest without it; the others are those of the new state.
-    """
-
-    before: _State
-    nest: int
-    option: Option
-    beside: Beside
-    banks: _Banks
-    longest: list[float]
-    score: float
-    lut: float
+    """LUTs that the plan counts; 0 where it counts none."""
 
 
 _score = attrgetter("score")
@@ -134,16 +82,44 @@ def solve(
         interval: the longest that copies which share units may be asked for; None for any.
         fabric: LUTs and block RAM to plan with, too; None where they are not known.
     """
+    plan = partial(_beam, space, variant, budget, orders, width, interval, fabric)
+    found, margin = plan(1.0), 1.0
+    for _ in range(_TIGHTER):
+        least = min((solution.over for solution in found), default=0.0)
+        if fabric is None or least <= 0:
+            break
+        margin *= 1 + least + _STEP
+        again = plan(margin)
+        if min((solution.over for solution in again), default=least) >= least:
+            break
+        found = again
+    return found
+
+
+def _beam(
+    space: Space,
+    variant: int,
+    budget: int,
+    orders: Sequence[int] | None,
+    width: int,
+    interval: int | None,
+    fabric: FabricPlan | None,
+    margin: float,
+) -> tuple[Solution, ...]:
+    """The best points that a beam of so many states finds; ``margin`` are the LUTs of a design over those that are summed up
+    of its nests, one after the other.
+    """
     nests = space.variants[variant].nests
-    solver = _Solver(space, variant, budget, orders, interval, fabric, width)
+    solver = _Solver(space, variant, budget, orders, interval, fabric, width, margin)
     if solver.impossible:
         return ()  # what a nest unrolls anyway takes more banks than there are
-    states = [_State({}, _Banks({}, {}), list(solver.longest), (), {})]
+    states = [State({}, Banks({}, {}), list(solver.longest), (), {})]
     for later, n in zip(reversed(range(len(nests))), solver.slowest_first, strict=True):
         grown = [new for state in states for new in solver.extended(state, n)]
         grown.sort(key=_score)
         made = map(solver.state, grown)  # of thousands a few dozen are looked at
-        states = _varied(solver.fitting_first(made, width * 2 // 3 if later else width), width)
+        full = width * 2 // 3 if later else width
+        states = _varied(solver.fitting_first(made, full, solver.later_lut[n]), width)
     found = []
     for state in states:
         rungs = [state.chosen[n].rung for n in range(len(nests))]
@@ -152,13 +128,14 @@ def solve(
         cycles = overlapped_cycles(solver.stages, each, solver.variant.overlaps)
         cycles += state.banks.waits
         dsp = design_units(solver.stages, [r.cost.units for r in rungs])
-        found.append(Solution(point, cycles, dsp, state.over))
+        lut = 0.0 if state.part is None else state.part.area.lut
+        found.append(Solution(point, cycles, dsp, state.over, lut))
     return tuple(found)
 
 
-def _varied(states: Iterable[_State], width: int) -> list[_State]:
+def _varied(states: Iterable[State], width: int) -> list[State]:
     """The first ones, of those that share units alike a few only: their estimates are too near."""
-    found: list[_State] = []
+    found: list[State] = []
     alike: Counter[tuple[Choice, ...]] = Counter()
     for state in states:
         alike[state.waiting] += 1
@@ -181,12 +158,14 @@ class _Solver:
         interval: int | None,
         fabric: FabricPlan | None,
         width: int,
+        margin: float,
     ) -> None:
         self.variant, self.number, self.fabric = space.variants[variant], variant, fabric
         self.program, nests = self.variant.program, self.variant.nests
         self.budget, self.spread = budget, _SPREAD * max(_STATES, width)
         self.stages = stages(nests, space.tool, self.variant.beside)
-        lut = None if fabric is None else fabric.lut
+        lut = None if fabric is None else fabric.planned / margin - fabric.areas.around(variant)
+        self.lut = lut
         self.options = [
             Options(
                 self.variant,
@@ -194,7 +173,7 @@ class _Solver:
                 range(len(nest.orders)) if orders is None else orders[n : n + 1],
                 budget,
                 interval,
-                None if lut is None else (partial(self._lut, n), lut),
+                None if lut is None else (partial(self._own, n), lut),
                 WIDTH,
             )
             for n, nest in enumerate(nests)
@@ -227,20 +206,21 @@ class _Solver:
     def _least(self, stage: int) -> Units:
         return added(self.least[n] for n in self.stages[stage])
 
-    def extended(self, state: _State, nest: int) -> list[_Grown]:
+    def extended(self, state: State, nest: int) -> list[Grown]:
         """The state with each fitting option of one nest more."""
-        found: list[_Grown] = []
+        found: list[Grown] = []
         stage = self.stage[nest]
         present = state.open.get(stage) or self._least(stage)
         others = (units for other, units in state.open.items() if other != stage)
         shared = Shared((state.closed, self.untouched[nest], *others))
         beside = shared.besides(present, self.least[nest])
-        most = inf if self.fabric is None else self.fabric.lut - self.later_lut[nest]
+        most = inf if self.lut is None else self.lut - self.later_lut[nest]
         late = 0  # options that are too large, of which some go along
         total, slowest = sum(state.longest), state.longest[stage]
         for option in self.options[nest]:
-            lut = state.lut + option.lut
-            if lut > most and late >= WIDTH:
+            own = Own(state.own.lut + option.own.lut, max(state.own.units, option.own.units))
+            too_large = own.lut + own.units > most
+            if too_large and late >= WIDTH:
                 continue
             cost = option.rung.cost
             if beside.dsp_with(cost.units) > self.budget:
@@ -248,18 +228,18 @@ class _Solver:
             banks = self._joined(state, option)
             if banks is None or (option.rung.fills and banks is not state.banks):
                 continue
-            late += lut > most
+            late += too_large
             longest, cycles = state.longest, total
             if cost.cycles > slowest:
                 longest = [*longest[:stage], cost.cycles, *longest[stage + 1 :]]
                 cycles = sum(longest)
             score = (cycles + banks.waits) * (1 + banks.dear)
-            found.append(_Grown(state, nest, option, beside, banks, longest, score, lut))
+            found.append(Grown(state, nest, option, beside, banks, longest, score, own))
             if len(found) - late >= self.spread:
                 break
         return found
 
-    def state(self, grown: _Grown) -> _State:
+    def state(self, grown: Grown) -> State:
         """A state with one nest more."""
         before, nest, option = grown.before, grown.nest, grown.option
         stage = self.stage[nest]
@@ -273,7 +253,7 @@ class _Solver:
         waiting = before.waiting
         if option.rung.asked > 1:
             waiting = (*waiting, option.rung.choice)
-        return _State(
+        return State(
             {**before.chosen, nest: option},
             grown.banks,
             grown.longest,
@@ -281,12 +261,12 @@ class _Solver:
             open_,
             waiting,
             grown.score,
-            lut=grown.lut,
+            own=grown.own,
             part=before.part if grown.banks is before.banks else None,
         )
 
-    def _lut(self, nest: int, rung: Rung, banks: Demand) -> float:
-        """LUTs that it does not share, by itself and with its own banks."""
+    def _own(self, nest: int, rung: Rung, banks: Demand) -> Own:
+        """LUTs by itself and with its own banks."""
         assert self.fabric is not None
         return self.fabric.areas.alone(self.number, nest, rung.choice, rung.cost, banks)
 
@@ -298,17 +278,18 @@ class _Solver:
             later += self.options[n].least_lut()
         return found
 
-    def fitting_first(self, states: Iterable[_State], full: int) -> Iterator[_State]:
-        """States in their order, those behind all others that are estimated to take too much: estimates err. Before
-        them come those that leave no room, but for so many that may be ``full``.
+    def fitting_first(self, states: Iterable[State], full: int, later: float) -> Iterator[State]:
+        """States in their order, those behind all others that are estimated to take too much, with at least ``later`` LUTs
+        of the nests that are left: estimates err. Before them come those that leave no room, but for so many that may be
+        ``full``.
         """
         if self.fabric is None:
             yield from states
             return
-        late: list[_State] = []
-        tight: list[_State] = []
+        late: list[State] = []
+        tight: list[State] = []
         for state in states:
-            over = self._excess(state, self.fabric)
+            over = self._excess(state, self.fabric, later)
             if over > 0:
                 state.over = over
                 late.append(state)
@@ -320,15 +301,16 @@ class _Solver:
         yield from tight
         yield from sorted(late, key=lambda s: s.score * (1 + _OVER * s.over))
 
-    def _excess(self, state: _State, fabric: FabricPlan) -> float:
+    def _excess(self, state: State, fabric: FabricPlan, later: float) -> float:
         """The share by which a state is over what there is to plan with; below 0 where it is not."""
         chosen = [
             (n, option.rung.choice, option.rung.cost) for n, option in sorted(state.chosen.items())
         ]
         state.part = fabric.areas.some(self.number, chosen, state.banks.wanted, state.part)
-        return fabric.excess(state.part.area)
+        area = state.part.area
+        return fabric.excess_planned(Area(area.lut + later, area.bram18))
 
-    def _joined(self, state: _State, option: Option) -> _Banks | None:
+    def _joined(self, state: State, option: Option) -> Banks | None:
         """The factors with those of an option, None where an array takes too many banks for it, however it is split."""
         before = state.banks
         joined, each = before.wanted, before.each
@@ -352,7 +334,7 @@ class _Solver:
         if joined is before.wanted:
             return before
         dear = _BANKS * min(1.0, most / MAX_BANKS)
-        return _Banks(joined, each, most, self.words.waiting(joined), dear)
+        return Banks(joined, each, most, self.words.waiting(joined), dear)
 
     def _served(self, array: str, wanted: Demand, chosen: Sequence[Option]) -> bool:
         """Whether an array can have few enough banks without that a nest gets slower by it."""

@@ -11,6 +11,7 @@ from dse.space.space import Point
 from dse.strategies.fabric import PLANNED, FabricBudget, FabricPlan
 
 _PART = 16  # of the slices that are planned with
+_STEEPER = 0.5  # of what a design is over, that one more in a row is planned with less
 _IN_VAIN = 2  # times in a row; the odd factor makes dear banks once
 
 
@@ -31,6 +32,7 @@ class Spend:
     _before: tuple[float, Result] | None = None
     _slices: tuple[int, Result] | None = None  # planned with for the last design, and what it took
     _vain: int = 0
+    _missed: int = 0  # designs in a row that took too many LUTs
 
     def __post_init__(self) -> None:
         self.dsp = self.budget
@@ -56,11 +58,13 @@ class Spend:
         planned = () if self.fabric.free else PLANNED
         dsp = less(self.dsp, self.budget, result, limits, planned)
         over = excess.get("lut", 0.0) if planned else 0.0
+        self._missed = self._missed + 1 if over else 0
         if (dsp is None and not over) or (dsp is not None and dsp < 1):
             return False
         measure = float(self.dsp) if self.fabric.free else self.fabric.lut_of(point)
         if over:
-            self._most = min(self._most, measure / (1 + over))
+            # Smaller designs err more where what is there anyway is underestimated: the step grows with each miss.
+            self._most = min(self._most, measure / (1 + over * (1 + _STEEPER * (self._missed - 1))))
         now = (measure, result)
         hopeless = self._before is not None and in_vain(self._before, now, limits)
         self._vain = self._vain + 1 if hopeless else 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import pytest
 
 import weft
@@ -11,10 +13,11 @@ from dse.evaluators.model import personality_for
 from dse.space.space import Point, Space, space_of
 from dse.strategies.auto import opening
 from dse.strategies.estimates import Estimates
-from dse.strategies.fabric import FabricBudget, fabric_budget
+from dse.strategies.fabric import FabricBudget, FabricPlan, fabric_budget
 from dse.strategies.pom import roomy, stage1
 from dse.strategies.search import evaluated
 from dse.strategies.smallest import smallest
+from dse.strategies.solve import solve
 from dse.strategies.spend import Spend
 from weft import f32
 
@@ -124,3 +127,53 @@ def test_a_plan_that_came_out_larger_is_tightened(space):
     plan = spend.plan(0)
     assert plan is not None
     assert plan.lut == pytest.approx(spend.fabric.lut_of(point) / 1.25)
+
+
+@weft.kernel
+def weighted(S: f32[16, 24], V: f32[24, 12], Y: f32[16, 12], m: f32[16], z: f32[16]):
+    e: f32[16, 24]
+    for i, j in weft.grid(16, 24):
+        e[i, j] = weft.exp(S[i, j] - m[i])
+    for i, j in weft.grid(16, 24):
+        z[i] += e[i, j]
+    for i, d, j in weft.grid(16, 12, 24):
+        Y[i, d] += e[i, j] * V[j, d]
+    for i, d in weft.grid(16, 12):
+        Y[i, d] = Y[i, d] / z[i]
+
+
+def test_plans_of_fewer_luts_take_fewer():
+    """Units that nests share count from the first nest on, so that what is planned last has room."""
+    own = space_of(weighted.program, TOOL)
+    plans = solve(own, 1, BOARD.dsp, fabric=FabricPlan(Estimates(own).areas, 12_000))
+    assert min(plan.over for plan in plans) <= 0.02
+    assert min(plan.lut for plan in plans) <= 12_240
+
+
+def test_plans_have_as_much_less_as_ranking_finds_more(space):
+    fabric = budget(space)
+    point = stage1(space)[0]
+    before = fabric.plan(point.variant)
+    assert before.planned == before.lut
+    for _ in range(3):
+        fabric.rank(point, fabric.lut_of(point) / 1.2)
+    after = fabric.plan(point.variant)
+    assert after.lut == before.lut
+    assert before.planned / 1.2 < after.planned < before.planned / 1.1
+    other = next(n for n in range(len(space.variants)) if n != point.variant)
+    assert after.planned < fabric.plan(other).planned < before.planned
+
+
+def test_steps_back_grow_with_each_design_over_a_limit(space):
+    fabric, point = budget(space), stage1(space)[0]
+    steps = []
+    for status in (Status.INFEASIBLE, Status.INFEASIBLE, Status.OK, Status.INFEASIBLE):
+        spend = steps[-1][0] if steps else Spend(BOARD.dsp, fabric)
+        spend._most = inf
+        lut = int(1.1 * limits().resources["lut"]) if status is Status.INFEASIBLE else 100
+        spend.reduced(point, found(lut, status), limits())
+        steps.append((spend, fabric.lut_of(point) / spend._most))
+    first, second, fits, again = (step for _, step in steps)
+    assert first == pytest.approx(again) == pytest.approx(1.1, rel=0.01)
+    assert second == pytest.approx(1.15, rel=0.01)
+    assert fits == 0.0

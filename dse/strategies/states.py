@@ -1,0 +1,67 @@
+"""States of the beam that solves a variant: what is chosen for some of its nests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dse.area.designs import NOTHING, Own, Part
+from dse.space.costs.cost import Beside, Units
+from dse.space.memory.banks import Demand
+from dse.space.space import Choice
+from dse.strategies.options import Option
+
+
+@dataclass(frozen=True, slots=True)
+class Banks:
+    """The factors that nests ask for together, the banks of each array, and what these cost.
+
+    ``most`` is the largest number of banks, ``waits`` are cycles by which words are copied slower than one in a cycle, ``dear`` the share by which a plan
+    counts as slower: many banks are dear.
+    """
+
+    wanted: Demand
+    each: dict[str, int]
+    most: int = 1
+    waits: float = 0.0
+    dear: float = 0.0
+
+
+@dataclass(slots=True)
+class State:
+    """Some nests chosen.
+
+    ``longest`` are the cycles of the stages with the best of what is not chosen. ``closed`` are the
+    units that the stages share of which all nests are chosen, ``open`` those of each stage of which
+    some are, with the least that the others need. ``waiting`` are the choices whose copies share
+    units.
+    """
+
+    chosen: dict[int, Option]
+    banks: Banks
+    longest: list[float]
+    closed: Units
+    open: dict[int, Units]
+    waiting: tuple[Choice, ...] = ()
+    score: float = 0.0
+    over: float = 0.0
+    own: Own = NOTHING
+    part: Part | None = (
+        None  # what is known of its area, or of those of its nests that ask for the same banks
+    )
+
+
+@dataclass(slots=True)
+class Grown:
+    """A state with one nest more: what tells its place among others, before it is made.
+
+    ``before`` is the state, ``beside`` the stage of the nest without it; the others are those of the new state.
+    """
+
+    before: State
+    nest: int
+    option: Option
+    beside: Beside
+    banks: Banks
+    longest: list[float]
+    score: float
+    own: Own
