@@ -12,7 +12,7 @@ from itertools import combinations
 
 from networkx.utils import UnionFind
 
-from dse.bounds.distinct import Facts, Row, Tag, rank
+from dse.bounds.distinct import Facts, Row, Tag, rank, row_of
 from dsl.expressions.affine import Affine
 from polyhedral.dependences.coinciding import coincide
 from qor_gnn.design.region import Statement
@@ -78,9 +78,11 @@ def repeated(facts: Facts, name: str, op: int, shapes: Sequence[int]) -> int:
         return 1
     every = 1 << len(turns)
     plain = _read(facts, name, op, shapes, frozenset())
+    own = facts.values.scop.statement(name)
+    if plain is not None and rank(_summed(plain)) == len(own.variables):
+        return 1
     if len(turns) > _TURNS or plain is None:
         return every
-    own = facts.values.scop.statement(name)
     count = 1
     for turned in _subsets(turns):
         other = _read(facts, name, op, shapes, turned) if turned else None
@@ -163,6 +165,15 @@ def _read(
             inside.sort(key=lambda k: shapes[k])
         open_ += inside if n in turned else reversed(inside)
     return found if found and not open_ and len(found) <= _LEAVES else None
+
+
+def _summed(leaves: Sequence[_Leaf]) -> list[Row]:
+    """The sums of the subscripts of each array, by dimension: the same in whatever order its elements are read."""
+    sums: dict[tuple[Tag, int], Affine] = {}
+    for tag, indices in leaves:
+        for d, index in enumerate(indices):
+            sums[tag, d] = sums.get((tag, d), Affine.of(0)) + index
+    return [row for index in sums.values() if (row := row_of(index)) is not None]
 
 
 def _turns(stmt: Statement, op: int, shapes: Sequence[int]) -> list[int]:

@@ -112,3 +112,17 @@ def test_what_may_be_the_same_value_counts_once(kernel) -> None:
     assert found
     for core, (least, exact) in found.items():
         assert 0 < least <= exact, core
+
+
+@weft.kernel
+def tree(x: f32[N + 8], w: f32[8], y: f32[N]):
+    """Seven sums whose sides look alike: in whatever order they are read, the elements tell the iteration."""
+    for i in range(N):
+        y[i] = ((x[i] * w[0] + x[i + 1] * w[1]) + (x[i + 2] * w[2] + x[i + 3] * w[3])) + (
+            (x[i + 4] * w[4] + x[i + 5] * w[5]) + (x[i + 6] * w[6] + x[i + 7] * w[7])
+        )
+
+
+def test_sums_whose_sides_look_alike_are_told_apart() -> None:
+    least, exact = proven(tree.program)["fadd"]
+    assert N <= least <= exact
