@@ -57,6 +57,7 @@ class Found:
     dsp: list[bool] = field(default_factory=list)
     ff: list[float] = field(default_factory=list)
     lut: list[float] = field(default_factory=list)
+    same_lut: list[bool] = field(default_factory=list)
     delay: list[float] = field(default_factory=list)
 
 
@@ -155,7 +156,7 @@ def _integer(row: OperatorRow, known: Tables, into: Measured) -> None:
 def _luts(timing: str, compares: str, kind: str, width: int) -> int:
     """LUTs of logic: a rule of widths, in which no delay of any project is."""
     of = timing_classes()[timing]
-    units = IntegerUnits(tables(), of, 10.0, 1, 25)
+    units = IntegerUnits(tables(), of, 10.0, 1, side_of(timing))
     return units.all(compares)[kind].operator(kind, width).lut
 
 
@@ -170,10 +171,14 @@ def _logic(row: OperatorRow, known: Tables, into: Measured) -> None:
         return
     widths = [int(w) for w in row.widths.split(",") if w.isdigit()]
     widths = widths[1:] if name == "select" else widths
+    if name == "select" and widths and max(widths) == 1:
+        return  # of two numbers, which are printed as a bit: how wide the result is, is not told
     if not widths or not max(widths) or (row.timing, "add") not in known.logic:
         return
     said = _luts(row.timing, "adder" if row.version >= "2023" else "own", name, max(widths))
-    into.of(f"logic {'add' if name == 'sub' else name}").lut.append(_error(said, row.lut))
+    logic = into.of(f"logic {'add' if name == 'sub' else name}")
+    logic.lut.append(_error(said, row.lut))
+    logic.same_lut.append(said == row.lut)
 
 
 # ------------------------------------------------------------------------------------------- rows
@@ -199,7 +204,7 @@ def measured_rows(measured: Measured) -> Iterator[Row]:
         figures: dict[str, tuple[float, int]] = {}
         for metric, hits in (
             ("latency_exact_pct", found.latency), ("latency_inside_pct", found.inside),
-            ("dsp_exact_pct", found.dsp),
+            ("dsp_exact_pct", found.dsp), ("lut_exact_pct", found.same_lut),
         ):  # fmt: skip
             if hits:
                 figures[metric] = (_share(hits), len(hits))
