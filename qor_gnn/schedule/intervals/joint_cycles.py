@@ -118,6 +118,7 @@ class _Search:
     order: list[int] = field(init=False)
     inputs: dict[int, list[int]] = field(init=False)
     least: dict[int, Arrival] = field(init=False)
+    values: set[int] = field(init=False)
 
     def __post_init__(self) -> None:
         """What a loaded value reaches, in order, each with those of its operands that are."""
@@ -135,7 +136,8 @@ class _Search:
         loads = {way.load for way in self.carried}
         self.order = sorted(reached - loads)
         self.inputs = {n: [d for d in graph.deps[n] if d in reached] for n in self.order}
-        self.least = self._first({way.value for way in self.carried} - reached)
+        self.values = {way.value for way in self.carried}
+        self.least = self._first(self.values - reached)
 
     def _first(self, values: Set[int]) -> dict[int, Arrival]:
         """When values are there that need nothing of earlier iterations."""
@@ -163,11 +165,11 @@ class _Search:
         for _ in range(len(there) + 1):
             self._pass(there, found.before)
             found.late = None
+            values = {v: stored(self.body, there[v]) for v in self.values if v in there}
             for way in self.carried:
-                if way.value not in there:
+                if way.value not in values:
                     continue
-                value = stored(self.body, there[way.value])
-                state = value + way.delay - interval * way.distance
+                state = values[way.value] + way.delay - interval * way.distance
                 if state > there[way.load][0]:
                     there[way.load] = state, left(self.body, way.load)
                     found.by[way.load], found.late = way, way.load

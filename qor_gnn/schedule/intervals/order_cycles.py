@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import count
 
 from qor_gnn.body.body import Body
 from qor_gnn.body.graph import LOAD, STORE_STATES
@@ -80,12 +81,12 @@ def order_cycles(
 
 
 def _stores(body: Body) -> dict[int, list[tuple[int, int]]]:
-    """Addresses and operations of the stores to each memory, but for those around an inner loop."""
+    """Addresses and operations of the stores to each memory, but for those of statements beside an inner loop."""
     graph, table = body.graph, body.addresses
-    around = {a for a, c in graph.conditional.items() if c.when in ("first", "last")}
+    beside = {a for a, c in graph.conditional.items() if c.when in ("first", "last")}
     found: dict[int, list[tuple[int, int]]] = {}
     made = [*body.store_value.items(), *((graph.address[n], n) for n in graph.early_stores)]
-    made += [(a, n) for a, n in body.conditional.items() if a not in around]
+    made += [(a, n) for a, n in body.conditional.items() if a not in beside]
     for address, store in made:
         if not body.kept_out[store] and not table.memory(address).in_order:
             found.setdefault(table.shape(address).memory, []).append((address, store))
@@ -143,20 +144,26 @@ class _Search:
         """A cycle that an interval is too short for; None where there is none."""
         starts: dict[int, Arrival] = dict.fromkeys(self._order, START)
         by: dict[int, int | Kept] = {}
-        while True:
+        most = len({k.after for k in self.kept})
+        for passes in count():
             self._pass(starts, by)
-            late: int | None = None
+            later: dict[int, tuple[int, Kept]] = {}  # by access, all of one pass at once
             for k in self.kept:
                 state = starts[k.before][0] + k.delay - interval * k.distance
-                if state > starts[k.after][0]:
-                    starts[k.after] = state, 0.0
-                    by[k.after], late = k, k.after
-            if late is None:
+                if state > max(starts[k.after][0], later[k.after][0] if k.after in later else 0):
+                    later[k.after] = state, k
+            if not later:
                 return None
-            # What comes later in each pass, more often than there are accesses, has come round.
-            cycle = self._cycle(late, by)
+            # Mostly the slowest cycle ends where an access is put off the most.
+            latest = max(later, key=lambda n: later[n][0] - starts[n][0])
+            cycle = self._cycle(latest, {**by, latest: later[latest][1]})
+            for n, (state, k) in later.items():
+                starts[n], by[n] = (state, 0.0), k
+            if cycle is None and passes > most:  # what is put off so often is behind a cycle
+                cycle = self._cycle(latest, by)
             if cycle is not None and cycle.interval > interval:
                 return cycle
+        return None
 
     def _pass(self, starts: dict[int, Arrival], by: dict[int, int | Kept]) -> None:
         for n in self._order:
