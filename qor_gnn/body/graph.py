@@ -56,7 +56,7 @@ class Graph:
     loads: dict[int, int] = field(default_factory=dict)  # address -> its first load
     set_first: set[int] = field(
         default_factory=set
-    )  # addresses stored to in a nest's first iterations
+    )  # addresses stored to in front of the inner loop
     at_first: set[int] = field(default_factory=set)  # only run in the first inner iteration
     guards: dict[int, frozenset[str]] = field(default_factory=dict)  # of loads, by address
     loaded: dict[int, When] = field(default_factory=dict)  # by address

@@ -5,11 +5,13 @@ import random
 
 import pytest
 
+from backends.rtl.schedule.timing import Fabric
 from backends.rtl.synth import SynthOptions, rtl_of
 from dse.estimates.estimation import estimated, setting
 from dsl.kernels.loader import load
 from mlir_passes.pipeline import compile_design
 from qor_gnn.tools.open_ecp5.write import FILE, NAME, document
+from qor_gnn.tools.personality import personality
 from tests.support.qor_checks import open_faults
 from tests.support.random_recurrences import random_directives, random_recurrence
 
@@ -26,6 +28,14 @@ def test_the_device_chooses_it():
     assert setting(device="ecp5-85k").tool.name == NAME
     assert setting(device="ecp5-85k").notes == ()
     assert setting().tool.name != NAME
+
+
+def test_its_states_are_as_long_as_the_schedulers():
+    fabric, own = Fabric(), personality(NAME)
+    accesses = own.accesses
+    assert (accesses.word_ns, accesses.bank_ns) == (fabric.ram_out, fabric.choose)
+    assert (accesses.load, accesses.store_ns) == (fabric.read_latency, fabric.write)
+    assert own.usable_ns == own.clock_ns - fabric.margin
 
 
 @pytest.mark.parametrize("name", ["pipelined", "tiled"])

@@ -137,9 +137,7 @@ def dependences(body: Body, nest: Nest) -> Dependences:
     for joint in joint_cycles(body, carried, max((c.interval for c in found), default=1)):
         address = body.graph.address[joint.load]
         found.append(Cycle(address, joint.path, joint.delay, joint.distance, "memory"))
-    port = port_limit(body)
-    known = max((c.interval for c in found), default=1 if port is None else port.interval)
-    found += _cycles_in_order(body, nest, later, known)
+    found += _cycles_in_order(body, nest, later, max((c.interval for c in found), default=1))
     return Dependences(tuple(found), tuple(carried))
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import count
 
 from qor_gnn.body.body import Body
 from qor_gnn.body.graph import LOAD, STORE_STATES
@@ -144,9 +143,10 @@ class _Search:
         """A cycle that an interval is too short for; None where there is none."""
         starts: dict[int, Arrival] = dict.fromkeys(self._order, START)
         by: dict[int, int | Kept] = {}
-        most = len({k.after for k in self.kept})
-        for passes in count():
+        passes, most = 0, len({k.after for k in self.kept})
+        while True:
             self._pass(starts, by)
+            passes += 1
             later: dict[int, tuple[int, Kept]] = {}  # by access, all of one pass at once
             for k in self.kept:
                 state = starts[k.before][0] + k.delay - interval * k.distance
@@ -163,7 +163,6 @@ class _Search:
                 cycle = self._cycle(latest, by)
             if cycle is not None and cycle.interval > interval:
                 return cycle
-        return None
 
     def _pass(self, starts: dict[int, Arrival], by: dict[int, int | Kept]) -> None:
         for n in self._order:
