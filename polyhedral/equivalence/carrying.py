@@ -24,11 +24,12 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from dsl.expressions.affine import Affine
-from dsl.expressions.expr import Access, Const, Expr, Index, Load, loads, map_leaves
+from dsl.expressions.expr import Access, Const, Expr, Index, Load, Scatter, loads, map_leaves
 from dsl.programs.expanded import accesses_of, with_accesses
 from dsl.programs.names import unused
 from dsl.programs.program import Array, Loop, Node, Program, Stmt, Storage
 from polyhedral.dependences.direct import writes_seen
+from polyhedral.dependences.memory_order import program_order
 from polyhedral.equivalence.refutation import Refutation
 from polyhedral.equivalence.same_loops import other_loops
 from polyhedral.isl.text import affine_text, dims, map_of
@@ -64,6 +65,8 @@ def _differs(before: Program, after: Program, array: Array) -> str | None:
         mine = known[s.name]
         pairs = zip(accesses_of(mine.stmt)[1:], accesses_of(s.stmt)[1:], strict=True)
         for one, other in dict.fromkeys((a, b) for a, b in pairs if a.array == array.name):
+            if [i for i in one.indices if i.is_data] != [i for i in other.indices if i.is_data]:
+                return f"{s.name} reads {other} for {one}, at other data"
             text = _other_origin(was.of(mine, one), now.of(s, other))
             if text is not None:
                 return f"{s.name} reads {other} for {one}: {text}"
@@ -188,10 +191,7 @@ class _Origins:
         found: list[_Origin],
     ) -> None:
         """One hand further back: ``way`` leads from the statement's iterations to the reader's."""
-        read = self.scop.access_map(s, access)
-        left = s.domain if way is None else way.domain()
         for source, pairs in writes_seen(self.scop, s, access):
-            left = left.subtract(pairs.range())
             on = pairs if way is None else pairs.apply_range(way)
             if on.is_empty():
                 continue
@@ -200,9 +200,21 @@ class _Origins:
                 open_[source.name] = on if known is None else known.union(on).coalesce()
             else:
                 found.append(_Origin(source, on))
+        left = self._unwritten(s, access, s.domain if way is None else way.domain())
         if not left.is_empty():
-            element = read.intersect_domain(left).reverse()
+            element = left.reverse()
             found.append(_Origin(None, element if way is None else element.apply_range(way)))
+
+    def _unwritten(self, s: Statement, access: Access, runs: isl.Set) -> isl.Map:
+        """The elements that iterations read, a gather each of those that it may, which nothing has assigned before."""
+        found = self.scop.access_map(s, access).intersect_domain(runs)
+        for t in self.scop.statements:
+            order = program_order(t, s)
+            is_certain = not isinstance(t.stmt.value, Scatter)
+            if t.stmt.target.array == access.array and is_certain and order is not None:
+                assigned = self.scop.access_map(t, t.stmt.target)
+                found = found.subtract(order.reverse().apply_range(assigned))
+        return found
 
 
 def _other_origin(was: list[_Origin], now: list[_Origin]) -> str | None:

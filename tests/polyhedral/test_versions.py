@@ -185,6 +185,20 @@ def test_an_array_of_a_loop_has_versions_beside_statements_outside() -> None:
     assert check_levels([Case(0, nested_copies.program, schedule)], cxx=False) == []
 
 
+@weft.kernel
+def looked_up(x: i16[6], at: u3[5], y: i16[5]):
+    for t in range(2):
+        for i in range(1, 4):
+            x[i] += x[i - 1]
+    for i in range(5):
+        y[i] = x[min(at[i], 5)]
+
+
+def test_what_is_looked_up_may_be_what_was_there_before() -> None:
+    schedule = ScheduleBuilder().versions("x", "t").build()
+    assert check_levels([Case(0, looked_up.program, schedule)], cxx=False) == []
+
+
 @pytest.mark.parametrize("step", ["versions", "expand"])
 def test_a_local_that_nothing_uses_is_said(step: str) -> None:
     asked = getattr(ScheduleBuilder().split("S1.i", 2), step)("t", "r").build()
