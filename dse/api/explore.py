@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from dse.run.folder.problem import Problem
     from dse.run.search.explore import Heard
 
-_GIVEN = ("device", "clock", "seed", "trials", "jobs")
-_MAY_BE_NONE = ("size", "tool", "uncertainty", "calibration")
+_GIVEN = ("device", "clock", "seed", "trials", "jobs", "fix")
+_MAY_BE_NONE = ("size", "tool", "uncertainty", "calibration", "dsp", "max_latency", "objectives")
 
 
 def explored(

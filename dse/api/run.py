@@ -123,6 +123,9 @@ class RunDesign:
         used = ", ".join(f"{name} {n:,}" for name, n in self.resources.items())
         return f"<design {self.key[:_SHOWN]}: {self.latency:,.0f} cycles, {used}>"
 
+    def _repr_html_(self) -> str:
+        return _table([self.row()])
+
 
 class Run:
     """What an exploration has found; from `weft.explore` or `weft.load_run`.
@@ -240,15 +243,23 @@ class Run:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        found = rows(self.directory, self.problem)
-        if not found:
-            return "<p>no design keeps to the limits</p>"
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in found[0])
-        body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(_cell(v))}</td>" for v in row.values()) + "</tr>"
-            for row in found
-        )
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return _table(rows(self.directory, self.problem))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy in another process opens the folder, which has to be there."""
+        return load_run, (str(self.path.absolute()),)
+
+
+def _table(found: Sequence[Mapping[str, Any]]) -> str:
+    """Lines of a table as HTML."""
+    if not found:
+        return "<p>no design keeps to the limits</p>"
+    head = "".join(f"<th>{html.escape(name)}</th>" for name in found[0])
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(_cell(v))}</td>" for v in row.values()) + "</tr>"
+        for row in found
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _known(what: str, given: object, known: Sequence[str]) -> None:

@@ -56,12 +56,14 @@ def chosen(path: Path, key: str | None, *, inside: bool = False) -> Chosen:
     if key is None:
         key = best(run, inside=inside).key
     elif not re.fullmatch(r"[0-9a-f]{6,32}", key):
-        raise InputError("W526", f"'{key}' is not the key of a design")
+        raise InputError("W526", f"'{key}' is not the key of a design",
+                         help="it is six hexadecimal digits of it or more; report.html in the run's folder shows them")  # fmt: skip
     else:
         found = sorted(p.name for p in (path / "points").glob(f"{key}*"))
         if len(found) != 1:
             what = f"{len(found)} designs" if found else "no design"
-            raise InputError("W526", f"{path} has {what} with the key '{key}'")
+            raise InputError("W526", f"{path} has {what} with the key '{key}'",
+                             help="report.html in the run's folder shows the keys of designs")  # fmt: skip
         key = found[0]
     manifest = run.manifest
     return Chosen(

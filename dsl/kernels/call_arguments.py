@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Collection
 from numbers import Integral, Real
@@ -23,8 +24,14 @@ _MEANT: dict[str, tuple[tuple[type, ...], str]] = {
     "seed": ((Integral,), "a whole number"),
     "trials": ((Integral,), "a whole number"),
     "jobs": ((Integral,), "a whole number"),
+    "dsp": ((Integral,), "a number of slices"),
+    "max_latency": ((Real,), "a number of cycles"),
+    "objectives": ((list, tuple), "a list of names, as in ['latency', 'dsp']"),
+    "fix": ((list, tuple), "a list of what is fixed, as in ['partition']"),
     "folder": ((str, os.PathLike), "a path"),
 }
+_LEAST = {"trials": 1, "jobs": 1, "seed": 0, "dsp": 0, "max_latency": 1}
+_LARGEST_SEED = (1 << 32) - 1  # of NumPy's generators
 _MOST_FREE = 0.9  # of a period: nothing would fit into what is left
 
 
@@ -37,7 +44,7 @@ def check_call(function: str, *, optional: Collection[str] = (), **given: Any) -
         given: arguments by name.
 
     Raises:
-        InputError: W509, one of another type.
+        InputError: W509, one of another type or out of its range; W405 a clock period that is none.
     """
     for name, value in given.items():
         kinds, meant = _MEANT[name]
@@ -55,8 +62,15 @@ def check_call(function: str, *, optional: Collection[str] = (), **given: Any) -
             f"uncertainty of weft.{function} is {given['uncertainty']}",
             help="it is a share of the period, from 0 to 0.9: 0.27 of Vitis HLS",
         )
-    for name in ("trials", "jobs"):
-        if given.get(name, 1) < 1:
-            raise InputError(
-                "W509", f"{name} of weft.{function} is less than 1", help="use 1 or more"
-            )
+    for name, least in _LEAST.items():
+        value = given.get(name)
+        if value is not None and not least <= value:
+            text = f"{name} of weft.{function} is less than {least}"
+            raise InputError("W509", text, help=f"use {least} or more")
+    if given.get("seed", 0) > _LARGEST_SEED:
+        text = f"seed of weft.{function} is more than {_LARGEST_SEED:,}"
+        raise InputError("W509", text, help="use a smaller one")
+    clock = given.get("clock")
+    if clock is not None and not 0 < clock < math.inf:
+        text = f"a clock period of {clock:g} ns is none"
+        raise InputError("W405", text, help="it is a number of nanoseconds above 0, such as 10")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 
 import pytest
 
@@ -76,6 +77,8 @@ def test_it_shows_itself(run):
     assert f"run of {scaled.name}" in repr(run)
     assert run.best().key[:12] in repr(run)
     assert run._repr_html_().count("<tr>") == 1 + len(run.pareto)
+    assert run.best()._repr_html_().count("<tr>") == 2
+    assert pickle.loads(pickle.dumps(run.best())).schedule == run.best().schedule
     figure = run.plot("dsp")
     (axes,) = figure.axes
     assert axes.get_xlabel() == "DSP"
@@ -116,6 +119,11 @@ def test_limits_hold():
         ({"share": 0}, "share"),
         ({"device": 3}, "device of weft.explore"),
         ({"trials": "many"}, "trials of weft.explore"),
+        ({"clock": 0}, "error[W405]: a clock period of 0 ns is none"),
+        ({"seed": -1}, "use 0 or more"),
+        ({"dsp": "10%"}, "a number of slices"),
+        ({"max_latency": 0}, "use 1 or more"),
+        ({"objectives": "latency"}, "a list of names"),
         ({"device": "xc7z021"}, "xc7z020"),
     ],
 )
