@@ -289,11 +289,18 @@ def _writable_name(ctx: Context, node: ast.Name) -> Load:
 
 
 def check_writable(ctx: Context, array: Array, node: ast.expr) -> None:
-    """Refuse a write to a constant argument (W135)."""
+    """Refuse a write to a constant argument, or to a scalar one that a loop has the name of, too (W135)."""
     if array.const:
         raise ctx.error(
             "W135",
             f"'{array.name}' is declared weft.const, and is only read",
             node,
             "declare it without weft.const, or write to another array",
+        )
+    if not array.shape and array.name in ctx.names.arguments:
+        raise ctx.error(
+            "W135",
+            f"'{array.name}' is a scalar argument, and a loop has its name, too",
+            node,
+            "give the loop another name",
         )

@@ -77,12 +77,11 @@ def arguments(ctx: Context) -> Iterator[Array]:
     for arg in arguments_of(source.node.args):
         check_name(source, arg.arg, "this argument", arg)
         if arg.annotation is None:
-            raise LanguageError(
-                "W103",
-                f"the argument '{arg.arg}' has no type",
-                span=source.span(arg),
-                help=f"write {arg.arg}: f32 for a scalar, {arg.arg}: f32[N, M] for an array",
-            )
+            instead = f"write {arg.arg}: f32 for a scalar, {arg.arg}: f32[N, M] for an array"
+            if arg.arg in ("self", "cls"):
+                instead = f"a kernel is no method: leave '{arg.arg}' out, with @staticmethod over @weft.kernel"
+            text = f"the argument '{arg.arg}' has no type"
+            raise LanguageError("W103", text, span=source.span(arg), help=instead)
         declared = _declared_type(ctx, arg.annotation)
         const = isinstance(declared, ConstType)
         inner = declared.inner if isinstance(declared, ConstType) else declared

@@ -21,7 +21,7 @@ import copy
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from dsl.frontend.syntax.functions import Definition
+from dsl.frontend.syntax.functions import Definition, stored_in
 from dsl.frontend.syntax.source import FunctionSource, arguments_of, surveyed
 from dsl.programs.program import Array
 
@@ -38,7 +38,11 @@ def with_own_scalars(
             assigned to them.
     """
     assigned = {n.id for s in ast.walk(source.node) for n in _targets(s)}
-    mine = [a.name for a in declared if not a.shape and a.name in assigned]
+    loops = {
+        n for s in ast.walk(source.node) if isinstance(s, ast.For) for n in stored_in(s.target)
+    }
+    own = assigned - loops
+    mine = [a.name for a in declared if not a.shape and not a.const and a.name in own]
     if not mine:
         return source
     names = {name: _unused(f"{name}_own", source) for name in mine}

@@ -114,8 +114,11 @@ def _listed(
     values: list[ast.expr] = [value]
     for extent in shape:
         lists = [v for v in values if isinstance(v, ast.Tuple | ast.List)]
-        if len(lists) < len(values) or any(len(v.elts) != extent for v in lists):
+        if len(lists) < len(values):
             return None
+        if other := next((v for v in lists if len(v.elts) != extent), None):
+            message = f"{len(other.elts)} values are assigned to {extent} elements"
+            raise ctx.error("W142", message, other, "write a value for each element")
         values = [part for v in lists for part in v.elts]
     exprs = ArrayExprs(ctx, node)
     if any(isinstance(v, ast.Starred) or exprs.of(v) is not None for v in values):

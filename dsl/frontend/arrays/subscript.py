@@ -183,7 +183,7 @@ def not_affine(ctx: Context, code: str, what: str, node: ast.expr) -> LanguageEr
         reason = f"{text} depends on data"
         if isinstance(part, ast.Subscript | ast.Name):
             reason = f"it reads {read[0]}"
-        instead = "which part is passed follows from the loop variables alone: pass the whole array"
+        instead = "a part follows from loop variables alone: pass the whole array, or write the loop over its elements"
         if code == "W141":
             instead = (
                 "a loop runs a fixed number of times: write the most that there may be, and leave "

@@ -122,6 +122,9 @@ def _tensordot(exprs: Exprs, node: ast.Call) -> ast.Call:
     fits = len(first) == len(second) and all(-a <= d < a for d in first)
     if not first or not fits or not all(-b <= d < b for d in second):
         raise _refused(exprs, node, instead)
+    pairs = [(arrays[0].shape[m], arrays[1].shape[n]) for m, n in zip(first, second, strict=True)]  # type: ignore[union-attr]
+    if other := next(((m, n) for m, n in pairs if m != n), None):
+        raise _refused(exprs, node, f"the axes have {other[0]} and {other[1]} elements")
     letters = string.ascii_lowercase
     left, right = list(letters[:a]), list(letters[a : a + b])
     for m, n in zip(first, second, strict=True):
