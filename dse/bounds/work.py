@@ -27,6 +27,7 @@ from qor_gnn.design.region import Access, Op, Statement
 from qor_gnn.tools.operators import Operator
 from qor_gnn.tools.personality import Personality
 
+_SLICE = 100  # LUTs, of those that devices have for a slice
 _INTEGERS = {**REAL_SUMS, "and": "and", "or": "or", "xor": "xor", "min": "min", "max": "max"}
 
 
@@ -89,14 +90,19 @@ def _most(
 ) -> Mapping[str, Operations]:
     """Of two counts of operations the higher one.
 
-    Of floats that is by core; of integers, whose sums have one of several cores, all of one count.
+    Of floats that is by core; of integers, whose sums have one of several cores, all of the count that takes more logic.
     """
     found = {
         core: max((each[core] for each in (proven, graph) if core in each), key=lambda o: o.times)
         for core in floats & {*proven, *graph}
     }
     integers = [{c: o for c, o in each.items() if c not in floats} for each in (graph, proven)]
-    return found | max(integers, key=lambda each: sum(o.times for o in each.values()))
+    return found | max(integers, key=_logic)
+
+
+def _logic(operations: Mapping[str, Operations]) -> int:
+    """LUTs of a unit for each operation, where a slice is worth a hundred."""
+    return sum(o.times * o.price((_SLICE, 1)) for o in operations.values())
 
 
 def _cheapest(tool: Personality, op: Op) -> Operator:
