@@ -20,8 +20,10 @@ import ast
 import copy
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from dsl.frontend.syntax.functions import Definition, stored_in
+from dsl.frontend.syntax.loop_parts import Counted
 from dsl.frontend.syntax.source import FunctionSource, arguments_of, surveyed
 from dsl.programs.program import Array
 
@@ -90,6 +92,12 @@ def _copied(own: str, name: str, place: ast.stmt) -> ast.stmt:
 class _Renamed(ast.NodeTransformer):
     def __init__(self, names: Mapping[str, str]) -> None:
         self._names = names
+
+    def visit(self, node: ast.AST) -> Any:
+        """Rename in what numbers of iterations are found from as well."""
+        if isinstance(node, Counted):
+            node.change(self.visit)
+        return super().visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.Name:
         node.id = self._names.get(node.id, node.id)

@@ -70,6 +70,14 @@ def root(n):
         bit >>= 2
     return r
 
+def digits(v):
+    v = (v & 7) * 1000
+    n = 0
+    while v > 0:
+        v //= 2
+        n += 1
+    return n
+
 def doubled(v):
     v <<= 1
     if v & 256:
@@ -93,7 +101,7 @@ BODIES = {
     "of arrays": "y[:] = square(x & 63) + square(m[1])\nz[0] = square(m[2] - 1).sum()",
     "nested": "n = 3\ndef f(v, w=2):\n    t = v * n\n    for j in range(n):\n        t += w\n    return t\ng = lambda i: x[i] if i < n else z[i]\nfor i in range(8):\n    y[i] = f(x[i]) + g(i) + f(i, w=x[0])",
     "closure": "for i in range(8):\n    v = x[i] & 15\n    add = lambda w: w + v + i\n    y[i] = add(1) * add(v)",
-    "own arguments": "def next(v):\n    v = v * 2 + w\n    return v\nw = 3\nfor i in range(8):\n    y[i] = ones(x[i]) + root(x[i] & 255) * 10 + next(i)\n    z[i] = doubled(m[1, i])",
+    "own arguments": "def next(v):\n    v = v * 2 + w\n    return v\nw = 3\nfor i in range(8):\n    y[i] = ones(x[i]) + root(x[i] & 255) * 10 + next(i)\n    z[i] = doubled(m[1, i]) + digits(m[0, i])",
     "shadowed": "v: i32 = 5\nlow = 7\nfor i in range(8):\n    y[i] = clipped(x[i]) + v + low",
 }
 
