@@ -28,7 +28,7 @@ from dsl.programs.program import If, Loop, Node, Program, Stmt, statements_in
 from dsl.programs.recurrence import Running, Update, previous
 from dsl.programs.substituted import substituted_access
 from polyhedral.dependences.memory_order import program_order
-from polyhedral.legality.forwarded import forwarded
+from polyhedral.legality.forwarded import ways
 from polyhedral.legality.recurrences import NoScanError, family_of, function_of
 from polyhedral.legality.stored_ranges import StoredRanges
 from polyhedral.legality.within_type import within
@@ -69,17 +69,21 @@ def running(scop: Scop, name: str, level: int, factor: int) -> Running:
         if not updates and conds and before != target:
             raise NoScanError(f"{stmt.name} assigns to {target} under a condition")
         old = target if updates else before
-        function = function_of(forwarded(stmt, loop), old)
-        if not conds and not any(isinstance(leaf, Chain) for leaf in leaves(function)):
+        found = [
+            Update(stmt, function_of(value, old), (*conds, *under))
+            for value, under in ways(stmt, loop)
+        ]
+        each = (leaf for update in found for leaf in leaves(update.function))
+        if not conds and not any(isinstance(leaf, Chain) for leaf in each):
             raise NoScanError(f"{stmt.name} assigns what does not depend on {old}")
-        updates.append(Update(stmt, function, conds))
+        updates += found
     family = family_of([u.function for u in updates], program.array(target.array).dtype)
-    found = Running(family, before, tuple(updates), _ends(loop, updates, family))
+    made = Running(family, before, tuple(updates), _ends(loop, updates, family))
     for update in updates:
         _check_reads(scop, update, level)
     if family.kind is Kind.CLAMP and isinstance(family.dtype, IntType):
-        found = _within(program, found, loop, factor)
-    return found
+        made = _within(program, made, loop, factor)
+    return made
 
 
 def _loop_of(scop: Scop, name: str, level: int) -> Loop:
@@ -122,8 +126,10 @@ def _ends(loop: Loop, updates: list[Update], family: Family) -> tuple[int, ...]:
     last = len(updates) - 1
     plain = family.kind is Kind.KEEP and not family.has("keep") and family.op is not None
     plain = plain and isinstance(family.dtype, FloatType)
+    # The two ways of one statement are no places of two.
+    whole = [k for k in range(last) if updates[k].stmt is not updates[k + 1].stmt]
     if not plain or sum(1 for u in updates if u.conds) > SEVERAL:
-        return tuple(range(last + 1))
+        return (*whole, last)
     target = updates[0].stmt.target.array
     order = [s.name for s in statements_in(loop)]
     read = [s.name for s in statements_in(loop) if any(a.array == target for a in loads(s.value))]

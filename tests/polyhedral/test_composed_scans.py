@@ -146,6 +146,28 @@ def written_out(x: i8[21], y: i16[21], z: i8[21]):
         z[i] = other
 
 
+@weft.kernel
+def two_ways(x: f32[19], y: f32[19], a: i16[18], b: i32[18], c: u8[18], d: u8[18]):
+    """What is added is set by branches of conditions on the loop variable."""
+    window: f32 = 0.0
+    for i in range(19):
+        window += x[i] - (x[i - 4] if i >= 4 else 0.0)
+        y[i] = window
+    total: i32 = 5
+    for i in range(18):
+        total = total + a[i] if i % 3 == 0 else total - (a[i - 1] if i < 12 else a[i])
+        b[i] = total
+    least: u8 = 200
+    for i in range(18):
+        term: u8 = 0
+        if i > 9:
+            term = c[i] + c[i - 9]
+        else:
+            term = c[i]
+        least = min(least, term)
+        d[i] = least
+
+
 def steps() -> ScheduleBuilder:
     return ScheduleBuilder()
 
@@ -161,6 +183,7 @@ SCHEDULES = [
     (hashes, steps().scan("S1", "S1.i", 4).scan("S4", "S4.i", 6).scan("S6", "S6.i_1_2", 3)),
     (saturating, steps().scan("S2", "S2.i", 8, tail="guard").scan("S5", "S5.i", 6)),
     (written_out, steps().scan("S1", "S1.i", 8).scan("S8", "S8.i", 5)),
+    (two_ways, steps().scan("S3", "S3.i", 4).scan("S6", "S6.i", 4).scan("S13", "S13.i", 6)),
     (integrators, steps().scan("S3", "n", 8).scan("S4", "S4.n_1", 8)),
 ]  # fmt: skip
 
