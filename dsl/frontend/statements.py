@@ -151,7 +151,11 @@ def _assigned(ctx: Context, node: ast.Assign | ast.AugAssign, name: str | None) 
         return tuple(n for s in loops for n in statement(ctx, s))
     if isinstance(node, ast.Assign):
         branches = None if name is not None else in_branches(ctx, node)
-        return assign(ctx, node, name) if branches is None else _if(ctx, branches)
+        if branches is None:
+            return assign(ctx, node, name)
+        # What either branch assigns is a local, though there is one assignment of it.
+        ctx.once -= {target.id for target in node.targets if isinstance(target, ast.Name)}
+        return _if(ctx, branches)
     return (augmented(ctx, node, name),)
 
 

@@ -22,6 +22,7 @@ BODIES = {
     "kept truth": "for i in range(16):\n    f = i > 0 and x[i - 1] > 5\n    g = i == 15 or x[i + 1] < 3\n    y[i] = (1 if f else 2) + (4 if g else 8)",
     "one iteration": "for r in range(1):\n    for i in range(16):\n        y[i] = (x[i - 16 + 16 * r] if r > 0 else 3) - (2 if r == 0 else x[i + 16 * r])",
     "values": "for i in range(16):\n    y[i] = (i and x[i - 1]) or 5\n    y[i] += (x[i] > 3 and x[i]) + (x[i] % 3 or i % 2 or 9) + np.where(x[i] & 1, 2, 7)",
+    "number first": "for i in range(16):\n    last = 3 if i < 6 else x[i - 6]\n    y[i] = last\n    more = x[i + 2] if i < 14 else i\n    y[i] += more",
     "wrapped": "for i in range(16):\n    after = i + 1 if i < 15 else 0\n    y[i] = x[after] + x[i - 1 if i > 0 else 15]",
 }
 

@@ -159,12 +159,11 @@ def two_ways(x: f32[19], y: f32[19], a: i16[18], b: i32[18], c: u8[18], d: u8[18
         b[i] = total
     least: u8 = 200
     for i in range(18):
-        term: u8 = 0
+        term: u8 = c[i]
         if i > 9:
             term = c[i] + c[i - 9]
-        else:
-            term = c[i]
-        least = min(least, term)
+        other = 3 if i < 6 else c[i - 6]
+        least = min(least, term) + other
         d[i] = least
 
 
@@ -183,7 +182,7 @@ SCHEDULES = [
     (hashes, steps().scan("S1", "S1.i", 4).scan("S4", "S4.i", 6).scan("S6", "S6.i_1_2", 3)),
     (saturating, steps().scan("S2", "S2.i", 8, tail="guard").scan("S5", "S5.i", 6)),
     (written_out, steps().scan("S1", "S1.i", 8).scan("S8", "S8.i", 5)),
-    (two_ways, steps().scan("S3", "S3.i", 4).scan("S6", "S6.i", 4).scan("S13", "S13.i", 6)),
+    (two_ways, steps().scan("S3", "S3.i", 4).scan("S6", "S6.i", 4).scan("S14", "S14.i", 6)),
     (integrators, steps().scan("S3", "n", 8).scan("S4", "S4.n_1", 8)),
 ]  # fmt: skip
 
