@@ -113,6 +113,11 @@ class Family:
         """Whether the recurrence needs that component."""
         return any(c.word == word for c in self.components)
 
+    @property
+    def joins(self) -> bool:
+        """Whether functions in a row may be composed apart, and then be joined (`joined`)."""
+        return self.kind is Kind.KEEP and self.op is not None and not self.has("keep")
+
     def neutral(self, word: str) -> Const:
         """What a component is that changes nothing."""
         dtype = next(c.dtype for c in self.components if c.word == word)

@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from dsl.expressions.affine import Affine, Constraint
+from dsl.expressions.affine import Affine, Cond, Constraint
 from dsl.expressions.expr import Access, Expr, Load, loads
 from dsl.programs.composed import (
     Parts,
@@ -218,7 +218,7 @@ class _Made:
             none: Parts = dict.fromkeys(self.parts)
             old = none if first and k == 0 else self._all(at - 1)
             store = _Store(self, words, at, self.running.updates[end].stmt.name, first)
-            if begin == end:
+            if begin == end or not self.running.family.joins:
                 nodes = self._chosen(self.running.updates[begin : end + 1], old, store)
             else:
                 store = replace(store, old=old)
@@ -227,14 +227,28 @@ class _Made:
             for each in nodes:
                 yield substituted(each, self._at(inside))
 
-    def _chosen(self, updates: tuple[Update, ...], parts: Parts, store: _Store) -> tuple[Node, ...]:
-        """What updates make of components, where their conditions hold and where they do not."""
+    def _chosen(
+        self,
+        updates: tuple[Update, ...],
+        parts: Parts,
+        store: _Store,
+        known: tuple[tuple[Cond, bool], ...] = (),
+    ) -> tuple[Node, ...]:
+        """What updates make of components, where their conditions hold and where they do not.
+
+        Of conditions that are ``known`` there nothing is asked again: the two ways of a statement have the same one.
+        """
         if not updates:
             return store.stores(parts)
         update, rest = updates[0], updates[1:]
-        nodes = self._chosen(rest, composed(self.running.family, parts, update.function), store)
-        for n, (cond, holds) in reversed(list(enumerate(update.conds))):
-            other = self._chosen(rest, parts, store.otherwise(f"{len(rest) or ''}{n or ''}"))
+        asked = [each for each in update.conds if each not in known]
+        if any((cond, not holds) in known for cond, holds in asked):
+            return self._chosen(rest, parts, store, known)
+        made = composed(self.running.family, parts, update.function)
+        nodes = self._chosen(rest, made, store, (*known, *asked))
+        for n, (cond, holds) in reversed(list(enumerate(asked))):
+            end = store.otherwise(f"{len(rest) or ''}{n or ''}")
+            other = self._chosen(rest, parts, end, (*known, *asked[:n], (cond, not holds)))
             then, orelse = (nodes, other) if holds else (other, nodes)
             nodes = (If(cond, then, orelse, self.stmt.span),)
         return nodes

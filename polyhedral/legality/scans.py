@@ -124,8 +124,7 @@ def _ends(loop: Loop, updates: list[Update], family: Family) -> tuple[int, ...]:
     integers take none, and conditions on what is added would be in their place.
     """
     last = len(updates) - 1
-    plain = family.kind is Kind.KEEP and not family.has("keep") and family.op is not None
-    plain = plain and isinstance(family.dtype, FloatType)
+    plain = family.joins and isinstance(family.dtype, FloatType)
     # The two ways of one statement are no places of two.
     whole = [k for k in range(last) if updates[k].stmt is not updates[k + 1].stmt]
     if not plain or sum(1 for u in updates if u.conds) > SEVERAL:

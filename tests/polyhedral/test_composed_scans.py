@@ -162,8 +162,8 @@ def two_ways(x: f32[19], y: f32[19], a: i16[18], b: i32[18], c: u8[18], d: u8[18
         term: u8 = c[i]
         if i > 9:
             term = c[i] + c[i - 9]
-        other = 3 if i < 6 else c[i - 6]
-        least = min(least, term) + other
+        other: u8 = 3 if i < 6 else c[i - 6]
+        least = max(min(least, term), other)
         d[i] = least
 
 
@@ -182,7 +182,7 @@ SCHEDULES = [
     (hashes, steps().scan("S1", "S1.i", 4).scan("S4", "S4.i", 6).scan("S6", "S6.i_1_2", 3)),
     (saturating, steps().scan("S2", "S2.i", 8, tail="guard").scan("S5", "S5.i", 6)),
     (written_out, steps().scan("S1", "S1.i", 8).scan("S8", "S8.i", 5)),
-    (two_ways, steps().scan("S3", "S3.i", 4).scan("S6", "S6.i", 4).scan("S14", "S14.i", 6)),
+    (two_ways, steps().scan("S3", "S3.i", 4).scan("S6", "S6.i", 4).scan("S15", "S15.i", 6)),
     (integrators, steps().scan("S3", "n", 8).scan("S4", "S4.n_1", 8)),
 ]  # fmt: skip
 
