@@ -91,6 +91,8 @@ def _is_needed(ctx: Context, choice: ast.IfExp) -> bool:
 
 def _guards(ctx: Context, found: Select) -> bool:
     """Whether a condition keeps a read inside of its array that would be outside without."""
+    if not ctx.names.runs:
+        return False
     ranges: Mapping[str, Range] = ctx.names.ranges()
     tells = truth_where(found.cond, ranges) is not None or any(
         loops_where(found.cond, holds, ranges) != ranges for holds in (True, False)

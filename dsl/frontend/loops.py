@@ -32,14 +32,25 @@ class Header:
 
 
 def interval(header: Header, ranges: Mapping[str, Range]) -> Range:
-    """A range that holds the loop variable's values, both ends included."""
-    low = max(bound.interval(ranges)[0] for bound in header.lowers)
-    high = min(bound.interval(ranges)[1] for bound in header.uppers) - 1
+    """A range that holds the loop variable's values, both ends included; of a loop that never runs, of one value."""
+    low, high = _between(header, ranges)
     first = header.lowers if header.step > 0 else header.uppers
     if len(first) == 1 and first[0].is_const:  # the last one that a step gets to
         over = (high - low) % abs(header.step)
         low, high = (low, high - over) if header.step > 0 else (low + over, high)
     return low, max(low, high)
+
+
+def runs(header: Header, ranges: Mapping[str, Range]) -> bool:
+    """Whether a loop may have an iteration."""
+    low, high = _between(header, ranges)
+    return low <= high
+
+
+def _between(header: Header, ranges: Mapping[str, Range]) -> Range:
+    low = max(bound.interval(ranges)[0] for bound in header.lowers)
+    high = min(bound.interval(ranges)[1] for bound in header.uppers) - 1
+    return low, high
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,12 @@ from dsl.programs.program import Array, Storage
 
 @dataclass(frozen=True, slots=True)
 class LoopName:
-    """A loop variable in scope. ``range`` holds its values, both ends included."""
+    """A loop variable in scope. ``range`` holds its values, both ends included; ``runs``: the loop may have some."""
 
     var: str
     span: Span | None
     range: tuple[int, int]
+    runs: bool = True
 
 
 @dataclass(slots=True)
@@ -80,6 +81,11 @@ class Names:
     def ranges(self) -> dict[str, tuple[int, int]]:
         """For every loop variable in scope a range that holds its values."""
         return {s.loop.var: s.loop.range for s in self._scopes if s.loop is not None}
+
+    @property
+    def runs(self) -> bool:
+        """Whether what is here may run: no loop around is without iterations."""
+        return all(s.loop.runs for s in self._scopes if s.loop is not None)
 
     def find(self, name: str) -> Array | LoopName | None:
         """What a name of the source means here, else None."""

@@ -22,7 +22,7 @@ from dsl.frontend.guarded_reads import in_branches
 from dsl.frontend.if_conversion import converted
 from dsl.frontend.inlining import call_kernel
 from dsl.frontend.iterations import Copies, plain_loop
-from dsl.frontend.loops import headers, interval
+from dsl.frontend.loops import headers, interval, runs
 from dsl.frontend.scope import LoopName
 from dsl.frontend.syntax.functions import only_expression
 from dsl.frontend.syntax.geometric import Geometric
@@ -178,8 +178,9 @@ def _for(ctx: Context, node: ast.For) -> tuple[Node, ...]:
     loops = headers(ctx, node)
     for header in loops:
         check_name(ctx.source, header.target.id, "this loop variable", header.target)
-        held = interval(header, ctx.names.ranges())
-        ctx.names.enter(LoopName(header.target.id, ctx.span(header.target), held))
+        ranges = ctx.names.ranges()
+        held, some = interval(header, ranges), runs(header, ranges)
+        ctx.names.enter(LoopName(header.target.id, ctx.span(header.target), held, some))
     meets, ctx.meets = ctx.meets, ctx.meets or _is_of_while(node.iter)
     inside = _loop_body(ctx, node.body, jumps, done)
     ctx.meets = meets

@@ -39,12 +39,16 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class OrderCycle:
-    """A cycle: the access that it is told by, the operations on it in order, its states and iterations."""
+    """A cycle: the access that it is told by, the operations on it in order, its states and iterations.
+
+    ``values``: it is of values alone.
+    """
 
     access: int
     path: tuple[int, ...]
     delay: int
     distance: int
+    values: bool
 
     @property
     def interval(self) -> int:
@@ -74,7 +78,8 @@ def order_cycles(
     found: list[OrderCycle] = []
     while (cycle := search.slower_than(interval)) is not None:
         assert cycle.interval > interval, "it was found because the interval is too short"
-        found.append(cycle)
+        # Of values alone others know better what is handed on at once.
+        found += () if cycle.values else (cycle,)
         interval = cycle.interval
     return found
 
@@ -200,7 +205,10 @@ class _Search:
             edges = (states for after, states in self._after[n] if after == following)
             at = max(handed(self.body, n, at, following, states) for states in edges)
         distance = sum(k.distance for k in ways.values())
-        return OrderCycle(first, tuple(path), delay, distance)
+        stored = any(self.body.graph.kind[k.after] != LOAD for k in ways.values())
+        deps, pairs = self.body.graph.deps, zip(path, [*path[1:], first], strict=True)
+        values = not stored and all(n in deps[after] or after in ways for n, after in pairs)
+        return OrderCycle(first, tuple(path), delay, distance, values)
 
 
 def _reached(ends: set[int], ways: list[list[tuple[int, int]]]) -> set[int]:
