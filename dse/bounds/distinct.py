@@ -11,16 +11,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import combinations
 from math import prod
 
 from dse.bounds.composing import composed_types
+from dse.bounds.renewed import untouched
 from dse.bounds.value_graph import ValueGraph, value_graph
 from dse.bounds.versions import told_by_versions
 from dsl.expressions.affine import Affine, Atom
+from dsl.expressions.expr import Access as Read
 from dsl.expressions.expr import Const
 from dsl.programs.program import Loop, Program
 from dsl.schedules.schedule import Schedule
@@ -74,6 +76,9 @@ class Facts:
     values: Values
     counted: Mapping[str, int | None]
     statements: Mapping[str, Statement]
+    borders: dict[tuple[str, frozenset[tuple[str, tuple[Affine, ...]]]], int] = field(
+        default_factory=dict, repr=False
+    )
 
     @cached_property
     def operations(self) -> int | None:
@@ -201,8 +206,27 @@ class Facts:
         boxes: dict[str, tuple[int, int]] = {}
         return {loop.var: _most(loop, boxes) for loop in s.loops}
 
-    def least(self, name: str, rows: Iterable[Row], growing: frozenset[str] = frozenset()) -> int:
-        """At least so many iterations of a statement differ in these rows, or along these loops."""
+    def untouched(self, name: str, op: int) -> int:
+        """At most so many iterations have no operand of an operation that a statement writes."""
+        stmt = self.statements[name]
+        loads = (stmt.ops[n] for n in below(stmt, op, gathers=False))
+        read = frozenset(
+            (o.access.memory, o.access.indices)
+            for o in loads
+            if o.kind == "load" and o.access is not None and o.access.memory in self.written
+        )
+        known = self.borders.get((name, read))
+        if known is None:
+            found = untouched(
+                self.values.scop, name, (Read(*access) for access in sorted(read, key=str))
+            )
+            known = self.borders[name, read] = found
+        return known
+
+    def least(
+        self, name: str, rows: Iterable[Row], growing: frozenset[str] = frozenset(), less: int = 0
+    ) -> int:
+        """At least so many iterations of a statement differ in these rows, or along these loops, of all but ``less``."""
         rows = [*dict.fromkeys(rows)]
         trips = self._confined(name, self.trips(name), rows)
         rest = [v for v in trips if v not in growing]
@@ -212,7 +236,7 @@ class Facts:
             for some in combinations(rest, size):
                 if rank(rows, {*some, *growing}) - own == size:
                     best = min(best, prod(trips[v] for v in rest if v not in some))
-        return -(-self.counts[name] // max(1, best))
+        return -(-max(0, self.counts[name] - less) // max(1, best))
 
     def _confined(self, name: str, trips: dict[str, int], rows: list[Row]) -> dict[str, int]:
         """The iterations of each loop that are possible where the rows have one value: of the loop over tiles one,

@@ -184,7 +184,8 @@ class _Counter:
                 if stmt.ops[n].type != "int":
                     self.floats.add(operator.core)
                 rows, growing = self._told(name, n)
-                times = self.facts.least(name, (row for row, _, _ in rows), growing)
+                less = self.facts.untouched(name, n) if growing else 0
+                times = self.facts.least(name, (row for row, _, _ in rows), growing, less)
                 if not growing:
                     times -= min(times, self.facts.begun(name, n))
                 times = -(-times // repeated(self.facts, name, n, shapes))
@@ -194,13 +195,19 @@ class _Counter:
             self.totals[core] = self.totals.get(core, 0) + different(self.facts, found)
 
     def knows_most(self) -> bool:
-        """Whether at least half of the operators in all iterations are counted."""
-        every = 0
+        """Whether at least half of the operators in all iterations are counted, of floats of each kind."""
+        every: dict[str, int] = {}
+        known: dict[str, int] = {}
         for name, stmt in self.facts.statements.items():
-            operators = (_operator(stmt, n, self.tool) for n in range(len(stmt.ops)))
-            own = sum(1 for operator in operators if operator is not None)
-            every += own * (self.facts.counted[name] or 0)
-        return 2 * sum(self.totals.values()) >= every
+            for n in range(len(stmt.ops)):
+                operator = _operator(stmt, n, self.tool)
+                if operator is not None:
+                    core = operator.core if operator.core in self.floats else ""
+                    every[core] = every.get(core, 0) + (self.facts.counted[name] or 0)
+        for core, times in self.totals.items():
+            own = core if core in self.floats else ""
+            known[own] = known.get(own, 0) + times
+        return all(2 * known.get(core, 0) >= times for core, times in every.items())
 
     def _told(self, name: str, n: int) -> tuple[list[tuple[Row, int, Tag]], frozenset[str]]:
         """What the values of an operation tell of their iterations.

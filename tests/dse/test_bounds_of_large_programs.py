@@ -117,6 +117,23 @@ def test_sums_of_which_extremes_are_taken_are_no_sum_over_iterations(monkeypatch
     assert _times(shortest, "add_33") >= N**3 / 2
 
 
+@weft.kernel
+def between_borders(a: f32[5], b: f32[5]):
+    for _t in range(T):
+        for i in range(1, 4):
+            b[i] = a[i - 1] * 0.3 + a[i + 1] * 0.7
+        for i in range(1, 4):
+            a[i] = b[i - 1] * 0.3 + b[i + 1] * 0.7
+
+
+def test_what_is_at_a_border_is_the_same_in_all_steps(monkeypatch) -> None:
+    """No more products are proven than there are, of which those of elements that nobody writes are few."""
+    exact = _times(between_borders, "fmul")
+    monkeypatch.setattr(work, "LARGE", 0)
+    monkeypatch.setattr(work, "MOST", 0)
+    assert 0.9 * exact < _times(between_borders, "fmul") <= exact
+
+
 @pytest.mark.parametrize("reassociate", [False, True])
 def test_steps_of_a_stencil_are_work_in_any_order(reassociate: bool) -> None:
     points = T * 2 * (N - 2) ** 2
