@@ -45,6 +45,7 @@ _COMPARED: Mapping[str, Callable[[int, int], bool]] = {
         (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge)
     )
 }
+_BITS_TOLD = 64  # of constants
 _DECIDES: Mapping[str, tuple[int, ...]] = {"mul": (0,), "and": (0,), "div": (0,), "mod": (0, 1, -1)}
 """Numbers that leave nothing of the other operand."""
 _NEUTRAL_FLOATS = (0.0, 1.0, -1.0)
@@ -232,10 +233,10 @@ class _Maker:
         number = self.keys.get(key)
         if number is None:
             number = self._new(key, Value(NUMBER, op=op))
-            if op.type == "int":
+            if op.type == "int" and op.width <= _BITS_TOLD:
                 # Its low bits are known, and not whether the first of them is a sign.
-                bits, negative = int(op.value), int(op.value) - (1 << op.width)
-                self.numbers[number] = (bits,) if 2 * bits < 1 << op.width else (bits, negative)
+                bits, count = int(op.value), 1 << op.width
+                self.numbers[number] = (bits,) if 2 * bits < count else (bits, bits - count)
         return number
 
     def _number(self, value: int) -> int:
