@@ -18,7 +18,6 @@ from itertools import combinations
 from math import prod
 
 from dse.bounds.composing import composed_types
-from dse.bounds.renewed import untouched
 from dse.bounds.value_graph import ValueGraph, value_graph
 from dse.bounds.versions import told_by_versions
 from dsl.expressions.affine import Affine, Atom
@@ -27,6 +26,7 @@ from dsl.expressions.expr import Const
 from dsl.programs.program import Loop, Program
 from dsl.schedules.schedule import Schedule
 from polyhedral.codegen.generate import loop_tree
+from polyhedral.dependences.borders import untouched
 from polyhedral.dependences.values import Values, values_of
 from polyhedral.looptree.counts import instance_counts
 from polyhedral.looptree.tree import Instance, LoopTree
