@@ -18,6 +18,7 @@ from polyhedral.schedule import apply
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.estimate import estimate
 from qor_gnn.tools.personality import allowed, personality
+from tests.qor.figures.answers import estimates
 from weft import f32, i16, i32
 
 OPEN = personality("open-ecp5-10ns")
@@ -89,3 +90,30 @@ def test_what_a_pipeline_keeps_takes_ports_of_each_iteration_of_the_open_backend
     if factor == 1:
         schedule = ONE
     assert _interval(accumulated, schedule) == _scheduled(accumulated, schedule) == 8 / factor
+
+
+@weft.kernel
+def begun_within_a_state(A0: i32[16], A1: i32[16], X: i32[21], Y: i32[5]):
+    for i, j in weft.grid(3, 2):
+        for k in range(2, 8):
+            A0[j % 3 + 1] = A0[1 - j] - X[6] + A1[2]
+            A1[k % 2 + 2] = A0[2 - i] + Y[j]
+    for i, j in weft.grid(16, 2):
+        A0[3 - j] += X[j // 3 + 3] + (X[i + 4] - X[i + 2 * j + 3])
+        A0[i] += X[i]
+        A0[2 - j] = max(A1[15 - i], Y[j % 4 + 1])
+
+
+@begun_within_a_state.schedule
+def pipelined(s):
+    s.pipeline("k")
+    s.pipeline("S2.i")
+    s.partition("A0", 0, scheme="complete")
+    s.partition("X", 0, factor=2)
+
+
+def test_operators_that_begin_within_a_state_end_the_search() -> None:
+    """Alone they take a state less than behind what is chained in front of them."""
+    kernel = begun_within_a_state
+    found = dict(estimates(kernel.program, kernel.schedules["pipelined"]))
+    assert all(estimate.loops[-1].ii >= 2 for estimate in found.values())

@@ -9,7 +9,7 @@ through one store are found one by one (`qor_gnn.schedule.intervals.interval`), 
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from qor_gnn.body.body import Body
 from qor_gnn.schedule.intervals.chained_states import START, Arrival, behind, left, stored
@@ -55,7 +55,9 @@ def joint_cycles(body: Body, carried: Sequence[LoopCarried], interval: int) -> l
     search = _Search(body, carried)
     found: list[Joint] = []
     while (cycle := search.slower_than(interval)) is not None:
-        assert cycle.interval > interval, "it was found because the interval is too short"
+        if cycle.interval <= interval:
+            # Begun within a state its operators take one more than from the start of one.
+            cycle = replace(cycle, delay=interval * cycle.distance + 1)
         found.append(cycle)
         interval = cycle.interval
     return found

@@ -13,7 +13,7 @@ different iterations: loads of what was stored (flow), stores behind stores (out
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from qor_gnn.body.body import Body
 from qor_gnn.body.graph import LOAD, STORE_STATES
@@ -22,6 +22,7 @@ from qor_gnn.schedule.intervals.carried_loads import CarriedLoads
 from qor_gnn.schedule.intervals.chained_states import START, Arrival, handed
 from qor_gnn.schedule.intervals.kept_updates import is_kept
 
+_PASSES = 4  # for each access, after which what is put off once more is on a cycle
 Around = Callable[[int, int, int], int]
 """States from the start of a store to that of a load of a later iteration, by the addresses of the
 load and of the store and the distance in iterations."""
@@ -168,6 +169,9 @@ class _Search:
                 cycle = self._cycle(latest, by)
             if cycle is not None and cycle.interval > interval:
                 return cycle
+            if passes > _PASSES * (most + 1):
+                # Begun within a state operators may take one more than alone.
+                return cycle and replace(cycle, delay=interval * cycle.distance + 1)
 
     def _pass(self, starts: dict[int, Arrival], by: dict[int, int | Kept]) -> None:
         for n in self._order:
