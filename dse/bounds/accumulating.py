@@ -15,7 +15,8 @@ from qor_gnn.design.region import Statement
 def accumulates(facts: Facts, name: str, op: int) -> bool:
     """Whether an operation of a statement may be one of a sum over iterations; true of those that are in no class."""
     stmt = facts.statements[name]
-    own = _class_of(stmt, op)
+    extremes = extremes_in(stmt)
+    own = _class_of(stmt, op, extremes)
     if not own or stmt.ops[op].type in facts.composed:
         return True
     pending, seen = [op], {op}
@@ -26,7 +27,7 @@ def accumulates(facts: Facts, name: str, op: int) -> bool:
                 sources = facts.values.sources(name, operand.access.memory)
                 if any(own in _last_of(facts.statements.get(source)) for source in sources):
                     return True
-            elif k not in seen and _class_of(stmt, k) in (own, _PASSED):
+            elif k not in seen and _class_of(stmt, k, extremes) in (own, _PASSED):
                 seen.add(k)
                 pending.append(k)
     return False
@@ -35,32 +36,35 @@ def accumulates(facts: Facts, name: str, op: int) -> bool:
 _PASSED = "passed"  # what changes no value, and may be what is left of a guard
 
 
-def _class_of(stmt: Statement, n: int) -> str:
+def extremes_in(stmt: Statement) -> set[int]:
+    """The comparisons and selections of minima and maxima, which round nothing."""
+    found: set[int] = set()
+    for n, op in enumerate(stmt.ops):
+        if op.kind == "select":
+            test, *values = op.operands
+            if stmt.ops[test].kind == "cmp" and {*stmt.ops[test].operands} == {*values}:
+                found |= {n, test}
+    return found
+
+
+def _class_of(stmt: Statement, n: int, extremes: set[int]) -> str:
     """The class of an operation; empty of others."""
-    op = stmt.ops[n]
-    if op.kind in ("cast", "load"):
-        return _PASSED
-    tests = [op for op in stmt.ops if op.kind == "select" and op.operands[0] == n]
-    if op.kind == "cmp" and any({*t.operands[1:]} == {*op.operands} for t in tests):
+    if n in extremes:
         return "extreme"
-    if op.kind == "select":
-        test = stmt.ops[op.operands[0]]
-        return "extreme" if {*test.operands} == {*op.operands[1:]} else _PASSED
-    return CLASS_OF.get(op.kind, "")
+    kind = stmt.ops[n].kind
+    return _PASSED if kind in ("cast", "load", "select") else CLASS_OF.get(kind, "")
 
 
 def _last_of(stmt: Statement | None) -> set[str]:
     """The classes of the operations that a statement's value may come of."""
     if stmt is None:
         return set()  # of one that is folded to a constant
-    found: set[str] = set()
+    found, extremes = set[str](), extremes_in(stmt)
     pending, seen = [len(stmt.ops) - 1], set[int]()
     while pending:
         n = pending.pop()
-        if n in seen:
-            continue
-        seen.add(n)
-        found.add(_class_of(stmt, n))
-        if _class_of(stmt, n) == _PASSED:
-            pending += stmt.ops[n].operands
+        if n not in seen:
+            seen.add(n)
+            found.add(own := _class_of(stmt, n, extremes))
+            pending += stmt.ops[n].operands if own == _PASSED else ()
     return found

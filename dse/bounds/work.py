@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import ceil, log2
 
-from dse.bounds.accumulating import accumulates
+from dse.bounds.accumulating import accumulates, extremes_in
 from dse.bounds.alike import Counted, different, repeated, shapes_of
 from dse.bounds.counted import counted, kind_of
 from dse.bounds.critical import longest_chain
@@ -111,17 +111,6 @@ def _cheapest(tool: Personality, op: Op) -> Operator:
     return replace(every[0], dsp=min(o.dsp for o in every), distance=min(o.distance for o in every))
 
 
-def _extremes(stmt: Statement) -> set[int]:
-    """The comparisons and selections of minima and maxima of floats, which round nothing."""
-    found: set[int] = set()
-    for n, op in enumerate(stmt.ops):
-        if op.kind == "select" and op.type != "int":
-            test, *values = op.operands
-            if stmt.ops[test].kind == "cmp" and {*stmt.ops[test].operands} == {*values}:
-                found |= {n, test}
-    return found
-
-
 def _may_be_guard(stmt: Statement, n: int) -> bool:
     """A selection of integers, of which the guard of a store may be left."""
     return stmt.ops[n].kind == "select" and stmt.ops[n].type == "int"
@@ -218,7 +207,7 @@ class _Counter:
         growing = self.facts.grows(name, n)
         stmt = self.facts.statements[name]
         op = stmt.ops[n]
-        anyway = op.type == "int" or n in _extremes(stmt)
+        anyway = op.type == "int" or n in extremes_in(stmt)
         free = anyway or (self.free and op.kind in REAL_SUMS)
         if not growing or not free or not accumulates(self.facts, name, n):
             return self.facts.rows(name, n), growing
@@ -335,7 +324,7 @@ def _group(stmt: Statement, n: int, tool: Personality, free: bool) -> Group | No
     saved = tool.sums.saved if op.kind == "mul" else 0
     if op.type == "int":
         return _INTEGERS.get(op.kind, ""), max(0, operator.distance - saved)
-    extremes = _extremes(stmt)
+    extremes = extremes_in(stmt)
     if n in extremes:
         test = _operator(stmt, op.operands[0], tool)
         states = operator.distance + (test.distance if test is not None else 0)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dsl.expressions import typing
+from dsl.expressions.comparisons import OPPOSITE
 from dsl.expressions.expr import (
     Binary,
     BinaryOp,
@@ -19,17 +20,10 @@ from dsl.expressions.expr import (
     Select,
 )
 from dsl.expressions.numeric import Exact
-from dsl.expressions.types import DType, FloatType, IntType
+from dsl.expressions.types import DType, FloatType
+from dsl.expressions.value_range import has_all_of
 
 _OTHER = {BinaryOp.MIN: BinaryOp.MAX, BinaryOp.MAX: BinaryOp.MIN}
-_NEGATED = {
-    CompareOp.EQ: CompareOp.NE,
-    CompareOp.NE: CompareOp.EQ,
-    CompareOp.LT: CompareOp.GE,
-    CompareOp.GE: CompareOp.LT,
-    CompareOp.GT: CompareOp.LE,
-    CompareOp.LE: CompareOp.GT,
-}
 
 
 def extremum(cond: Expr, value: Expr, old: Expr) -> Expr | None:
@@ -40,7 +34,7 @@ def extremum(cond: Expr, value: Expr, old: Expr) -> Expr | None:
     """
     if not isinstance(cond, Compare):
         return None
-    if value.dtype != old.dtype and _holds(old.dtype, value.dtype):
+    if value.dtype != old.dtype and has_all_of(old.dtype, value.dtype):
         value = _widened(value, old.dtype)
     if value.dtype != old.dtype:
         return None
@@ -93,7 +87,7 @@ def _is_same(compared: Expr, taken: Expr) -> bool:
     number, other = _number(compared), _number(taken)
     if number is not None and other is not None:
         return number == other
-    while isinstance(taken, Cast) and _holds(taken.dtype, taken.operand.dtype):
+    while isinstance(taken, Cast) and has_all_of(taken.dtype, taken.operand.dtype):
         taken = taken.operand
         if compared == taken:
             return True
@@ -102,7 +96,7 @@ def _is_same(compared: Expr, taken: Expr) -> bool:
 
 def _number(value: Expr) -> Fraction | None:
     """A constant, perhaps in a wider type."""
-    while isinstance(value, Cast) and _holds(value.dtype, value.operand.dtype):
+    while isinstance(value, Cast) and has_all_of(value.dtype, value.operand.dtype):
         value = value.operand
     return Fraction(value.value) if isinstance(value, Const) else None
 
@@ -112,19 +106,10 @@ def _widened(value: Expr, dtype: DType) -> Expr:
     return Const(value.value, dtype) if isinstance(value, Const) else typing.cast(dtype, value)
 
 
-def _holds(dtype: DType, other: DType) -> bool:
-    """Whether an integer type has all values of another one."""
-    if not isinstance(dtype, IntType) or not isinstance(other, IntType):
-        return False
-    return dtype.signed >= other.signed and dtype.width >= other.width + (
-        dtype.signed and not other.signed
-    )
-
-
 def negated(cond: Expr) -> Expr | None:
     """The comparison that holds where one of exact numbers does not."""
     if not isinstance(cond, Compare):
         return None
     if isinstance(cond.lhs.dtype, FloatType) or isinstance(cond.rhs.dtype, FloatType):
         return None
-    return replace(cond, op=_NEGATED[cond.op])
+    return replace(cond, op=OPPOSITE[cond.op])

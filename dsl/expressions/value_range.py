@@ -362,12 +362,13 @@ def _is_integer(expr: Expr) -> bool:
 
 def bare(expr: Expr) -> Expr:
     """Without conversions to types that hold every value of the operand."""
-    while isinstance(expr, Cast) and _holds(expr.dtype, expr.operand.dtype):
+    while isinstance(expr, Cast) and has_all_of(expr.dtype, expr.operand.dtype):
         expr = expr.operand
     return expr
 
 
-def _holds(wide: DType, narrow: DType) -> bool:
+def has_all_of(wide: DType, narrow: DType) -> bool:
+    """Whether an integer type has all values of another one."""
     if not all(isinstance(t, IntType | IndexType) for t in (wide, narrow)):
         return False
     outer, inner = type_range(wide), type_range(narrow)

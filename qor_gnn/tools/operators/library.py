@@ -9,8 +9,7 @@ from typing import Any
 
 from backends.tables import described, mapping
 from dsl.errors.errors import ToolError, did_you_mean
-from qor_gnn.tools.operators.multipliers import DSP, IMPLEMENTATIONS, ONE_SUM
-from qor_gnn.tools.operators.multipliers import Product as Slices
+from qor_gnn.tools.operators.multipliers import DSP, IMPLEMENTATIONS, ONE_SUM, Product
 
 _TABLES = ("operators", "integers", "implementations")
 _SIDE = "dsp_side"
@@ -240,7 +239,7 @@ class Library:
 
     def _product(self, width: int, long: int, short: int, impl: str) -> Operator:
         """A product of two widths, of which so many bits are kept."""
-        made = Slices(min(long, width), min(short, width), width, self.dsp_side)
+        made = Product(min(long, width), min(short, width), width, self.dsp_side)
         asked = replace(made, impl=impl if impl in IMPLEMENTATIONS else "")
         other = asked.of_luts != made.of_luts  # than what the tool chooses by itself
         made = asked if other else made
