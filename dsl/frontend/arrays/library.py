@@ -182,9 +182,22 @@ def pad(x, before, after, value):
 
 
 def pad_like(x, before, after, kind):
-    """With its own elements in front and behind: 0 the first and the last, 1 and 2 mirrored, 3 from the other end."""
+    """With its own elements in front and behind, as `surround` says."""
+    y = np.empty(before + len(x) + after, x.dtype)
+    surround(x, y, before, after, kind)
+    return y
+
+
+def pad_rows_like(m, before, after, kind):
+    """`pad_like` of the rows of a matrix."""
+    y = np.empty((before + len(m) + after, len(m[0])), m.dtype)
+    surround(m, y, before, after, kind)
+    return y
+
+
+def surround(x, y, before, after, kind):
+    """In `y` all of `x`, and its own elements in front and behind: 0 the first and the last, 1 and 2 mirrored, 3 from the other end."""
     n = len(x)
-    y = np.empty(before + n + after, x.dtype)
     for i in range(n):
         y[before + i] = x[i]
     if kind == 0:
@@ -202,31 +215,6 @@ def pad_like(x, before, after, kind):
             y[before - 1 - i] = x[kind - 1 + i]
         for i in range(after):
             y[before + n + i] = x[n - kind - i]
-    return y
-
-
-def pad_rows_like(m, before, after, kind):
-    """`pad_like` of the rows of a matrix."""
-    n = len(m)
-    y = np.empty((before + n + after, len(m[0])), m.dtype)
-    for i in range(n):
-        y[before + i] = m[i]
-    if kind == 0:
-        for i in range(before):
-            y[i] = m[0]
-        for i in range(after):
-            y[before + n + i] = m[n - 1]
-    elif kind == 3:
-        for i in range(before):
-            y[before - 1 - i] = m[n - 1 - i]
-        for i in range(after):
-            y[before + n + i] = m[i]
-    else:
-        for i in range(before):
-            y[before - 1 - i] = m[kind - 1 + i]
-        for i in range(after):
-            y[before + n + i] = m[n - kind - i]
-    return y
 
 
 def pad_matrix_like(m, top, bottom, left, right, kind):
