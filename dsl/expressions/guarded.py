@@ -159,9 +159,21 @@ def _compares(cond: Expr, x: Expr) -> bool:
     masked = isinstance(x, Binary) and x.op in (BinaryOp.AND, BinaryOp.MOD)
     made_of = [x] if masked else [part for part in walk(x) if not isinstance(part, Const | Index)]
     return any(
-        isinstance(part, Compare) and (part.lhs in made_of or part.rhs in made_of)
+        isinstance(part, Compare)
+        and any(s in made_of for side in (part.lhs, part.rhs) for s in (side, _moving(side)))
         for part in walk(cond)
     )
+
+
+def _moving(x: Expr) -> Expr:
+    """A value without the constants that are added to it: ``at + 2 <= 64`` says something of ``at``."""
+    match x:
+        case Binary(BinaryOp.ADD | BinaryOp.SUB, a, Const()) | Binary(BinaryOp.ADD, Const(), a):
+            return _moving(a)
+        case Cast(a, IntType()):
+            return _moving(a)
+        case _:
+            return x
 
 
 def _is_guarded(x: Expr, cond: Expr, holds: bool, other: Const) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from dsl.expressions import typing, values
 from dsl.expressions.affine import Affine
 from dsl.expressions.elements import assignment
-from dsl.expressions.expr import Access, Expr, Gather, Load, loads
+from dsl.expressions.expr import Access, Binary, Expr, Gather, Load, loads
 from dsl.expressions.types import DType, IndexType, IntType
 from dsl.expressions.updates import update
 from dsl.frontend.arrays.parts import part_of
@@ -18,6 +18,7 @@ from dsl.frontend.capture import is_number
 from dsl.frontend.context import Context
 from dsl.frontend.declare import check_name, declare_assigned
 from dsl.frontend.evaluate import binary
+from dsl.frontend.extrema import bound_of, bounds_a_loop
 from dsl.frontend.operands import example_access, value
 from dsl.frontend.scope import LoopName
 from dsl.programs.inline import View
@@ -156,11 +157,19 @@ def _bound(ctx: Context, target: ast.expr, source: ast.expr) -> bool:
     if target.id not in ctx.once:
         return False
     found = ctx.evaluate(source)
-    if isinstance(found, bool) or not (is_number(found) or isinstance(found, Affine)):
+    is_known = is_number(found) or isinstance(found, Affine)
+    if isinstance(found, bool) or not (is_known or _is_extreme(ctx, target.id, found)):
         return False
     check_name(ctx.source, target.id, "this constant", target)
     ctx.names.bind(target.id, found)
     return True
+
+
+def _is_extreme(ctx: Context, name: str, found: object) -> bool:
+    """Whether a value is the minimum or maximum of affine expressions, and loops are bounded by its name."""
+    if not isinstance(found, Binary) or not bounds_a_loop(ctx.source.node, name):
+        return False
+    return bound_of(found) is not None
 
 
 def _part(ctx: Context, source: ast.expr) -> View | None:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
-from dsl.expressions import values
 from dsl.expressions.affine import Affine
 from dsl.expressions.intrinsics import grid, intrinsic_of
 from dsl.frontend.arrays.subscript import not_affine
 from dsl.frontend.context import Context
+from dsl.frontend.extrema import Bound, Kind, bound_of, extreme
 from dsl.frontend.operands import value
 from dsl.frontend.syntax.unsupported import EXPRESSIONS
 from dsl.programs.program import MAX_EXTENT
 
-Kind = Literal["", "min", "max"]
 Range = tuple[int, int]
 
 
@@ -53,20 +51,6 @@ def _between(header: Header, ranges: Mapping[str, Range]) -> Range:
     return low, high
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """An affine expression, or the minimum or maximum of several."""
-
-    kind: Kind
-    parts: tuple[Affine, ...]
-
-    def map(self, change: Callable[[Affine], Affine], *, flip: bool = False) -> Bound:
-        """Each part changed by a monotone function (``flip``: a decreasing one)."""
-        kind = _FLIPPED[self.kind] if flip else self.kind
-        return Bound(kind, tuple(change(p) for p in self.parts))
-
-
-_FLIPPED: dict[Kind, Kind] = {"": "", "min": "max", "max": "min"}
 _RANGE_HELP = "write 'for i in range(start, stop, step):' or 'for i, j in weft.grid(n, m):'"
 
 
@@ -92,6 +76,14 @@ def headers(ctx: Context, node: ast.For) -> tuple[Header, ...]:
     return _grid(ctx, node.target, node.iter)
 
 
+def is_plain_range(ctx: Context, node: ast.For) -> bool:
+    """Whether a loop of one variable runs over ``range`` with one to three arguments."""
+    call = node.iter
+    if not isinstance(call, ast.Call) or not isinstance(node.target, ast.Name) or call.keywords:
+        return False
+    return ctx.evaluate(call.func) is range and 1 <= len(call.args) <= 3
+
+
 def _is_product(called: object) -> bool:
     """Whether it is ``itertools.product`` or ``np.ndindex``, which give what `weft.grid` does."""
     module, name = getattr(called, "__module__", ""), getattr(called, "__name__", "")
@@ -112,7 +104,7 @@ def _grid(ctx: Context, target: ast.expr, node: ast.Call) -> tuple[Header, ...]:
         if isinstance(extent, ast.Call) and ctx.evaluate(extent.func) is range:
             found.append(_range(ctx, name, extent))
         else:
-            upper = _bound(ctx, extent)
+            upper = bound(ctx, extent)
             found.append(_interval(ctx, name, [extent], Bound("", (Affine(),)), upper, 1))
     return tuple(found)
 
@@ -139,10 +131,10 @@ def _range(ctx: Context, target: ast.Name, node: ast.Call) -> Header:
         raise ctx.error("W109", message, node, _RANGE_HELP)
     step = _step(ctx, args[2]) if len(args) == 3 else 1
     if len(args) == 1:
-        return _interval(ctx, target, args, Bound("", (Affine(),)), _bound(ctx, args[0]), step)
-    start, stop = _bound(ctx, args[0]), _bound(ctx, args[1])
+        return _interval(ctx, target, args, Bound("", (Affine(),)), bound(ctx, args[0]), step)
+    start, stop = bound(ctx, args[0]), bound(ctx, args[1])
     if step > 0:
-        return _interval(ctx, target, args, start, stop, step)
+        return _interval(ctx, target, args[:2], start, stop, step)
     # Counting down from start to above stop is the interval [stop + 1, start + 1) backwards.
     low, high = stop.map(lambda p: p + 1), start.map(lambda p: p + 1)
     return _interval(ctx, target, [args[1], args[0]], low, high, step)
@@ -194,7 +186,7 @@ def _interval(
 # ------------------------------------------------------------------------------------ bounds
 
 
-def _bound(ctx: Context, node: ast.expr) -> Bound:
+def bound(ctx: Context, node: ast.expr) -> Bound:
     """A bound: affine, or ``min`` and ``max`` of affine expressions, shifted and scaled."""
     match node:
         case ast.Starred():
@@ -203,15 +195,15 @@ def _bound(ctx: Context, node: ast.expr) -> Bound:
         case ast.Call() if (kind := _extremum(ctx, node)) is not None:
             return _joined(ctx, kind, node)
         case ast.BinOp(left=left, right=right) if _has_extremum(ctx, node):
-            return _combined(ctx, node, _bound(ctx, left), _bound(ctx, right))
+            return _combined(ctx, node, bound(ctx, left), bound(ctx, right))
         case ast.UnaryOp(op=ast.USub(), operand=operand) if _has_extremum(ctx, node):
-            return _bound(ctx, operand).map(lambda p: -p, flip=True)
+            return bound(ctx, operand).map(lambda p: -p, flip=True)
         case _:
             _check_growth(ctx, node)
-            affine = values.as_affine(value(ctx, node))
-            if affine is None:
+            found = bound_of(value(ctx, node))
+            if found is None:
                 raise not_affine(ctx, "W141", "the bound of this loop", node)
-            return Bound("", (affine,))
+            return found
 
 
 def _check_growth(ctx: Context, node: ast.expr) -> None:
@@ -257,17 +249,12 @@ def _joined(ctx: Context, kind: Kind, node: ast.Call) -> Bound:
         raise ctx.error("W150", message, node, f"write {kind}(a, b)")
     parts: list[Affine] = []
     for arg in node.args:
-        bound = _bound(ctx, arg)
-        if bound.kind not in ("", kind):
+        part = bound(ctx, arg)
+        if part.kind not in ("", kind):
             message = "a minimum and a maximum in one bound are not one interval"
             raise ctx.error("W143", message, node, "guard the body with 'if' instead")
-        parts += bound.parts
-    constants = [p.const for p in parts if p.is_const]
-    if constants:  # the best of them takes the place of the first
-        best = Affine.of(max(constants) if kind == "max" else min(constants))
-        parts = [best if p.is_const else p for p in parts]
-    parts = list(dict.fromkeys(parts))
-    return Bound(kind if len(parts) > 1 else "", tuple(parts))
+        parts += part.parts
+    return extreme(kind, parts)
 
 
 def _combined(ctx: Context, node: ast.BinOp, left: Bound, right: Bound) -> Bound:

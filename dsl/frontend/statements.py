@@ -22,6 +22,7 @@ from dsl.frontend.guarded_reads import in_branches
 from dsl.frontend.if_conversion import converted
 from dsl.frontend.inlining import call_kernel
 from dsl.frontend.iterations import Copies, plain_loop
+from dsl.frontend.joined_ranges import joined_range
 from dsl.frontend.loops import headers, interval, runs
 from dsl.frontend.scope import LoopName
 from dsl.frontend.syntax.functions import only_expression
@@ -167,7 +168,7 @@ def _for(ctx: Context, node: ast.For) -> tuple[Node, ...]:
     plain = plain_loop(ctx, node)
     if plain is None and (bounded := data_bounded(ctx, node)) is not None:
         return bounded
-    made = plain or written_out(ctx, node)
+    made = plain or written_out(ctx, node) or joined_range(ctx, node)
     if isinstance(made, Copies):
         return _copies(ctx, node, made)
     given, node = node, made or node

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from dsl.errors.errors import LanguageError
 from dsl.expressions import values
@@ -15,10 +15,11 @@ from dsl.expressions.values import Value
 from dsl.frontend.arrays.extents import extent_of
 from dsl.frontend.context import Context
 from dsl.frontend.operands import value
+from dsl.frontend.syntax.certain import Within
 from dsl.frontend.syntax.conjuncts import Root
 from dsl.frontend.syntax.geometric import Counter
 from dsl.frontend.syntax.loop_parts import Most
-from dsl.frontend.syntax.progress import Closing, Elements, Scaled, Trips
+from dsl.frontend.syntax.progress import Closing, Elements, Scaled, Together, Trips
 from dsl.programs.program import MAX_EXTENT
 
 MOST_TRIPS = 4096
@@ -108,8 +109,19 @@ def _known_trips(ctx: Context, node: Trips) -> Iterator[tuple[int, bool]]:
                     extent = extent_of(ctx, within.base, within.dim)
                     if extent is not None:
                         yield extent, False
+                case Together(counters=counters):
+                    extents = [_least_extent(ctx, withins) for withins in counters]
+                    known = [extent for extent in extents if extent is not None]
+                    if len(known) == len(extents):
+                        yield sum(known), False
         except LanguageError:
             continue  # what it is made of has no value in front of the loop
+
+
+def _least_extent(ctx: Context, withins: Sequence[Within]) -> int | None:
+    """The fewest elements that there are along one of several dimensions."""
+    found = [extent_of(ctx, within.base, within.dim) for within in withins]
+    return min((extent for extent in found if extent is not None), default=None)
 
 
 def _scaled(ctx: Context, counter: Counter, first: ast.expr) -> int | None:

@@ -34,6 +34,8 @@ BODIES = {
     "norm": "t = x - x.min()\ny[:] = t - (t.max() + x[0])",
     "wherer": "y[:] = np.where(x > z, np.square(x), np.add(x, z))",
     "casts": "for i in range(8):\n    y[i] = int(x[i]) + bool(z[i]) + int(i) * 2 + pow(x[i], 2)",
+    "windows": "for i in range(8):\n    lo, hi = max(i - 2, 0), min(i + 3, 8)\n"
+    "    y[i] = x[lo:hi].sum() * (hi - lo) + x[lo:hi] @ z[lo:hi] + z[max(0, i - 1) : i + 1].sum()",
     "mean": "y[0] = 3 * len(m[0]) + x.size + m.shape[1]\nfor row in m:\n    y[1] += len(row)",
 }
 

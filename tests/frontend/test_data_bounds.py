@@ -14,6 +14,10 @@ from tests.frontend.conftest import Load
 
 HEAD = "from weft import u4\n\n\n@weft.kernel\ndef k(n: u4[8], m: u4[8], x: i8[16], A: i8[8, 8], y: i32[8]):\n    "
 BODIES = {
+    "from a minimum": "for i in range(8):\n    for j in range(min(i, 7 - i), max(i, 3) + 1):\n        y[j] += x[j] * i\n"
+    "        if x[j] > 90:\n            break",
+    "down to a minimum": "for i in range(8):\n    for j in range(max(i, 3), min(i, 5) - 1, -1):\n        y[j] = y[i] - x[j]",
+    "named limits": "for i in range(8):\n    lo = max(0, i - 3)\n    for j in range(lo, min(i + 2, 8)):\n        y[i] += x[j] * (j - lo)",
     "stop": "for i in range(8):\n    for j in range(n[i]):\n        if x[j] < 0:\n            break\n        y[i] += x[j]\n    else:\n        y[i] += 1000",
     "start": "for i in range(8):\n    for j in range(n[i], 16):\n        y[i] += x[j] * j",
     "both": "for i in range(7):\n    for j in range(n[i], min(n[i + 1], n[i] + 3)):\n        y[i] = y[i] * 3 + x[j]",

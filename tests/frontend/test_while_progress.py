@@ -36,7 +36,39 @@ while lo <= hi:
         x[lo], x[hi] = x[hi], x[lo]
         lo, hi = lo + 1, hi - 1
 y[0] = lo"""
+UNION = """i = j = n = 0
+while i < 8 or j < 8:
+    if j >= 8 or (i < 8 and x[i] <= z[j]):
+        v = x[i]
+        i += 1
+    else:
+        v = z[j]
+        j += 1
+    if n == 0 or y[n - 1] != v:
+        y[n] = v
+        n += 1"""
+COMMON = """i = j = n = 0
+while i < 8 and j < 8:
+    if x[i] == z[j]:
+        i += 1
+        p[n] = j
+        j, n = j + 1, n + 1
+    elif x[i] < z[j]:
+        i += 1
+    else:
+        j += 1"""
+RECORDS = """at = n = 0
+while at + 2 <= 8 and n < 16:
+    size = p[at + 1]
+    if p[at] == 0:
+        break
+    y[n] = p[at] + size
+    n += 1
+    at += 2 + size"""
 BODIES = {
+    "union": UNION,
+    "intersection": COMMON,
+    "records": RECORDS,
     "sum of counters": MERGE,
     "two ends": PARTITION,
     "three ways": "low, mid, high = 0, 0, 7\nwhile mid <= high:\n    v = x[mid]\n    if v < 0:\n        x[mid] = x[low]\n"

@@ -18,10 +18,13 @@ from dataclasses import dataclass
 
 from dsl.expressions import values
 from dsl.expressions.affine import Affine
+from dsl.expressions.expr import Expr
+from dsl.expressions.value_range import Range, type_range, value_range
 from dsl.expressions.values import Value
 from dsl.frontend.arrays.parts import part_of
 from dsl.frontend.arrays.shapes import numpy_name
 from dsl.frontend.context import Context
+from dsl.frontend.extrema import bound_of
 from dsl.frontend.operands import value
 
 _PRODUCTS = ("dot", "inner", "vdot")
@@ -33,8 +36,8 @@ class _Slice:
 
     node: ast.Subscript
     place: int
-    low: Affine
-    high: Affine
+    low: Affine | Expr
+    high: Affine | Expr
 
 
 def uneven_total(ctx: Context, node: ast.expr) -> ast.expr | None:
@@ -46,8 +49,11 @@ def uneven_total(ctx: Context, node: ast.expr) -> ast.expr | None:
     if not slices or None in slices:
         return None
     first, *others = [s for s in slices if s is not None]
-    length = first.high - first.low
-    if length.is_const or any(s.high - s.low != length for s in others):
+    length = _length(first)
+    if length is None:
+        if any((s.low, s.high) != (first.low, first.high) for s in others):
+            return None
+    elif length.is_const or any(_length(s) != length for s in others):
         return None
     return _Made(ctx, node, first, [first, *others]).total(terms)
 
@@ -145,6 +151,13 @@ def _slices(ctx: Context, term: ast.expr) -> Iterator[_Slice | None]:
             yield None
 
 
+def _length(of: _Slice) -> Affine | None:
+    """How many elements there are; None where an end is a minimum or a maximum."""
+    if isinstance(of.low, Affine) and isinstance(of.high, Affine):
+        return of.high - of.low
+    return None
+
+
 def _slice(ctx: Context, node: ast.Subscript) -> _Slice | None:
     """Of one that is inside of the array, where Python neither counts from its end nor cuts it."""
     part = part_of(ctx, ctx.evaluate(node.value))
@@ -156,18 +169,28 @@ def _slice(ctx: Context, node: ast.Subscript) -> _Slice | None:
     high = _end(ctx, along.upper, extent)
     if low is None or high is None:
         return None
-    ranges = ctx.names.ranges()
-    ends = [e.interval(ranges) for e in (low, high)]
+    ends = [_interval(ctx, end) for end in (low, high)]
     if min(e[0] for e in ends) < 0 or max(e[1] for e in ends) > extent:
         return None
     return _Slice(node, place, low, high)
 
 
-def _end(ctx: Context, node: ast.expr | None, default: int) -> Affine | None:
+def _end(ctx: Context, node: ast.expr | None, default: int) -> Affine | Expr | None:
+    """An end that is affine, or a minimum or maximum of such."""
     if node is None:
         return Affine.of(default)
     found: Value = value(ctx, node)
-    return values.as_affine(found)
+    affine = values.as_affine(found)
+    if affine is not None or not isinstance(found, Expr) or bound_of(found) is None:
+        return affine
+    return found
+
+
+def _interval(ctx: Context, end: Affine | Expr) -> Range:
+    ranges = ctx.names.ranges()
+    if isinstance(end, Affine):
+        return end.interval(ranges)
+    return value_range(end, ranges, lambda _, dtype: type_range(dtype))
 
 
 class _Made:
@@ -195,8 +218,9 @@ class _Made:
         """The expression at one place of the range."""
         found = self._slices.get(id(of))
         if found is not None:
-            offset = self._given(found.low - self._first.low)
-            at = self._at(ast.BinOp(self._at(ast.Name(self._var, ast.Load())), ast.Add(), offset))
+            at = self._at(ast.Name(self._var, ast.Load()))
+            if isinstance(found.low, Affine) and isinstance(self._first.low, Affine):
+                at = self._at(ast.BinOp(at, ast.Add(), self._given(found.low - self._first.low)))
             parts = [at if n == found.place else p for n, p in enumerate(_parts(found.node))]
             key = parts[0] if len(parts) == 1 else self._at(ast.Tuple(parts, ast.Load()))
             return self._at(ast.Subscript(found.node.value, key, ast.Load()))

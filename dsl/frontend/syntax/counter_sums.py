@@ -60,7 +60,7 @@ def with_sums(function: ast.FunctionDef, kept: Collection[str] = ()) -> None:
         for n in ast.walk(function)
         if isinstance(n, ast.AnnAssign) and isinstance(n.target, ast.Name)
     }
-    names = [n for n in _counters(function) if n not in kept and n not in typed][:_MOST_COUNTERS]
+    names = [n for n in counters(function) if n not in kept and n not in typed][:_MOST_COUNTERS]
     replaced: set[str] = set()
     for name in names:
         if name in tested or not _is_subscript(name, function):
@@ -68,7 +68,7 @@ def with_sums(function: ast.FunctionDef, kept: Collection[str] = ()) -> None:
         others = [n for n in names if n != name and n not in replaced]
         for size in range(1, _MOST_TERMS + 1):
             for terms in itertools.combinations(others, size):
-                found = _Differences(name, terms).everywhere(function)
+                found = Differences(name, terms).everywhere(function)
                 if found is not None:
                     _replace(function, name, terms, found)
                     replaced.add(name)
@@ -77,7 +77,7 @@ def with_sums(function: ast.FunctionDef, kept: Collection[str] = ()) -> None:
                 break
 
 
-def _counters(function: ast.FunctionDef) -> list[str]:
+def counters(function: ast.FunctionDef) -> list[str]:
     """Names that are only set to constants, and stepped up by constants inside of ``while``."""
     arguments = {a.arg for a in ast.walk(function.args) if isinstance(a, ast.arg)}
     counts: dict[str, int] = {}
@@ -150,13 +150,15 @@ class _State:
     difference: int | None
 
 
-class _Differences:
-    """Follows ``name - sum(terms)`` through a function."""
+class Differences:
+    """Follows ``name - sum(terms)`` through a function: what it is, or with ``most`` what it is at most."""
 
-    def __init__(self, name: str, terms: Sequence[str]) -> None:
+    def __init__(self, name: str, terms: Sequence[str], *, most: bool = False) -> None:
         self._name = name
+        self._most = most
         self._factors = {name: 1, **dict.fromkeys(terms, -1)}
         self._read: set[int | None] = set()
+        self._subscripts: dict[int, tuple[ast.Name, int | None]] = {}
         self._breaks: list[list[_State]] = []
         self._continues: list[list[_State]] = []
 
@@ -164,6 +166,14 @@ class _Differences:
         """The difference wherever the name is read; None where it is not one and the same."""
         self._block(function.body, _State({}, None))
         return next(iter(self._read)) if len(self._read) == 1 else None
+
+    def at_subscripts(self, function: ast.FunctionDef) -> list[tuple[ast.Name, int]]:
+        """The name where it is a subscript, alone, and the difference there, where it is known."""
+        self._block(function.body, _State({}, None))
+        return [(node, by) for node, by in self._subscripts.values() if by is not None]
+
+    def _join(self, states: Sequence[_State | None]) -> _State | None:
+        return _joined(states, self._most)
 
     def _block(self, statements: Sequence[ast.stmt], now: _State | None) -> _State | None:
         for s in statements:
@@ -182,7 +192,7 @@ class _Differences:
                 return None
             case ast.If(test=test, body=body, orelse=orelse):
                 self._note(test, now)
-                return _joined([self._block(body, now), self._block(orelse, now)])
+                return self._join([self._block(body, now), self._block(orelse, now)])
             case ast.For(iter=over):
                 self._note(over, now)
                 return self._looped(s, now)
@@ -210,7 +220,9 @@ class _Differences:
 
     def _looped(self, s: ast.For | ast.While, before: _State) -> _State | None:
         head: _State = before
-        for _ in range(4):  # constants are lost, then the difference; then nothing changes any more
+        for count in range(
+            5
+        ):  # constants are lost, then the difference; then nothing changes any more
             self._breaks.append([])
             self._continues.append([])
             read = set(self._read)
@@ -218,10 +230,12 @@ class _Differences:
                 self._note(s.test, head)
             end = self._block(s.body, head)
             breaks, continues = self._breaks.pop(), self._continues.pop()
-            again = _joined([head, end, *continues])
+            again = self._join([head, end, *continues])
             assert again is not None
             if again == head:
-                return _joined([self._block(s.orelse, head), *breaks])
+                return self._join([self._block(s.orelse, head), *breaks])
+            if count > 1 and again.difference != head.difference:
+                again = _State(again.constants, None)  # it grows with each iteration
             head, self._read = again, read
         raise AssertionError("what is known of counters in a loop goes on changing")
 
@@ -229,9 +243,21 @@ class _Differences:
         """What the difference is where the name is read."""
         if any(isinstance(n, ast.Name) and n.id == self._name for n in ast.walk(node)):
             self._read.add(now.difference)
+        for n in ast.walk(node):
+            for part in _subscripts(n):
+                if isinstance(part, ast.Name) and part.id == self._name:
+                    _, known = self._subscripts.get(id(part), (part, now.difference))
+                    both = [d for d in (known, now.difference) if d is not None]
+                    self._subscripts[id(part)] = part, max(both) if len(both) == 2 else None
 
 
-def _joined(states: Sequence[_State | None]) -> _State | None:
+def _subscripts(node: ast.AST) -> Sequence[ast.expr]:
+    if not isinstance(node, ast.Subscript):
+        return ()
+    return node.slice.elts if isinstance(node.slice, ast.Tuple) else (node.slice,)
+
+
+def _joined(states: Sequence[_State | None], most: bool) -> _State | None:
     """What holds in all of the places that are reached."""
     found = [s for s in states if s is not None]
     if not found:
@@ -240,5 +266,8 @@ def _joined(states: Sequence[_State | None]) -> _State | None:
     constants = {
         n: c for n, c in first.constants.items() if all(o.constants.get(n) == c for o in others)
     }
-    same = all(o.difference == first.difference for o in others)
-    return _State(constants, first.difference if same else None)
+    differences = {s.difference for s in found}
+    known = [d for d in differences if d is not None]
+    if len(known) < len(differences) or (len(known) > 1 and not most):
+        return _State(constants, None)
+    return _State(constants, max(known))

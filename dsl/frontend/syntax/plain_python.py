@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 
 from dsl.errors.errors import LanguageError
 from dsl.frontend.syntax.comprehensions import with_own_names
+from dsl.frontend.syntax.counter_limits import with_limits
 from dsl.frontend.syntax.counter_sums import with_sums
 from dsl.frontend.syntax.counters import without_counters
 from dsl.frontend.syntax.loop_variables import with_values
@@ -57,5 +58,6 @@ def made_plain(
         with_values(node, unique, kept)
     node.body = one_by_one(node.body)
     with_sums(node, kept)
+    with_limits(node, kept)
     node.body = Whiles(node, unique, copy.deepcopy(node)).block(node.body)
     without_counters(node, kept)

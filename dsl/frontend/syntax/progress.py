@@ -1,16 +1,18 @@
 """``while`` loops of which each iteration comes nearer to the end, whichever way it takes.
 
-Four reasons why there are only so many iterations:
+Five reasons why there are only so many iterations:
 
 * counters with a limit: each way through the body of ``while i < n and j < m`` adds to ``i`` or to ``j``, so that there are at
   most ``(n - i) + (m - j) - 1`` iterations from there on;
 * two ends that meet: each way through ``while lo < hi`` takes ``lo`` up or ``hi`` down;
 * elements that are read: ``front`` is another one in each iteration of ``while front < back``, which reads ``queue[front]``, and
   ``queue`` has only so many elements;
+* elements that are read, each on its own way: each way through ``while i < n or j < m`` reads ``x[i]`` and adds to ``i``, or reads
+  ``y[j]`` and adds to ``j``;
 * a chain: in ``while parent[v] != v: v = parent[v]`` nothing but ``v`` decides what comes next. If ``v`` was the same a second
   time it would be for ever; and ``parent`` has only so many elements.
 
-The last two are of programs that Python runs without an ``IndexError`` and to their end.
+The last three are of programs that Python runs without an ``IndexError`` and to their end.
 """
 
 from __future__ import annotations
@@ -59,6 +61,13 @@ class Elements:
 
 
 @dataclass(frozen=True, slots=True)
+class Together:
+    """At most as many iterations as several arrays have subscripts, of each one of those that a counter reads."""
+
+    counters: tuple[tuple[Within, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Scaled:
     """As many iterations as a counter has values that is multiplied or divided by a constant, from ``first`` on."""
 
@@ -66,7 +75,7 @@ class Scaled:
     first: ast.expr
 
 
-Reason = Closing | Elements | Scaled
+Reason = Closing | Elements | Together | Scaled
 
 
 class Trips(Counted):
@@ -91,6 +100,10 @@ class Trips(Counted):
                     return replace(reason, gaps=tuple(map(of, gaps)))
                 case Elements(within=within):
                     return Elements(replace(within, base=of(within.base)))
+                case Together(counters=counters):
+                    return Together(
+                        tuple(tuple(replace(w, base=of(w.base)) for w in ws) for ws in counters)
+                    )
                 case Scaled(counter=counter, first=first):
                     return Scaled(replace(counter, bound=of(counter.bound)), of(first))
 
@@ -109,6 +122,7 @@ def progressing(
     """
     found = _Progress(loop, before, function)
     reasons: list[Reason] = [*found.closing(), *found.scaled(), *found.elements(), *found.chains()]
+    reasons += found.together()
     return Trips.made(reasons, loop) if reasons else None
 
 
@@ -225,11 +239,42 @@ class _Progress:
                 yield from self._within(name)
 
     def _within(self, name: str) -> Iterator[Elements]:
-        renamed = {*assigned_names(self.loop)}
         for within in subscripts_by(name, self._tests, self.loop.body):
-            names = {n.id for n in ast.walk(within.base) if isinstance(n, ast.Name)}
-            if not names & renamed:
+            if self._is_one_array(within):
                 yield Elements(within)
+
+    def _is_one_array(self, within: Within) -> bool:
+        """Whether the loop does not give the array's name to another one."""
+        names = {n.id for n in ast.walk(within.base) if isinstance(n, ast.Name)}
+        return not names & {*assigned_names(self.loop)}
+
+    def together(self) -> Iterator[Together]:
+        """Arrays of which each way through the loop reads another element of one of them."""
+        test = self.loop.test
+        if not isinstance(test, ast.BoolOp) or not isinstance(test.op, ast.Or):
+            return
+        compared = {n.id for n in ast.walk(test) if isinstance(n, ast.Name)}
+        names = sorted(compared & {*stored(self.loop.body)})
+        known = least_steps(self.loop.body, self.function)
+        steps = PathSteps(dict.fromkeys(names, 1), (), known).of_iteration(self.loop.body)
+        if steps is None or steps[0] < 1:
+            return
+        counters = tuple(tuple(self._read_at_steps(name)) for name in names)
+        if all(counters):
+            yield Together(counters)
+
+    def _read_at_steps(self, name: str) -> list[Within]:
+        """The subscripts that a counter is in front of each of its steps, all of which are up; none where one is not."""
+        found: list[Within] | None = None
+        for ahead in _ahead_of_changes(self.loop.body, name):
+            step = _step(ahead[-1])
+            if step is None or step[1] < 1:
+                return []
+            now = [w for w in subscripts_by(name, [], ahead) if self._is_one_array(w)]
+            same = {(ast.dump(w.base), w.dim) for w in now}
+            kept = now if found is None else found
+            found = [w for w in kept if (ast.dump(w.base), w.dim) in same]
+        return found or []
 
     def chains(self) -> Iterator[Elements]:
         """Arrays at a number that alone decides what it is in the next iteration."""
@@ -268,6 +313,17 @@ def _deciding(statements: Sequence[ast.stmt], names: set[str]) -> Iterator[str]:
                 yield from _deciding([*s.body, *s.orelse], names)
             else:
                 yield from (n.id for n in ast.walk(s) if isinstance(n, ast.Name))
+
+
+def _ahead_of_changes(statements: Sequence[ast.stmt], name: str) -> Iterator[list[ast.stmt]]:
+    """The statements of its block up to each one that changes a name, which is the last of them."""
+    for place, s in enumerate(statements):
+        blocks = [getattr(s, part, None) or [] for part in ("body", "orelse")]
+        if isinstance(s, ast.If):
+            for block in blocks:
+                yield from _ahead_of_changes(block, name)
+        elif name in stored([s]):
+            yield [*statements[: place + 1]]
 
 
 def _changes(s: ast.AST, name: str) -> bool:

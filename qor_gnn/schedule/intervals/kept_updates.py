@@ -66,12 +66,13 @@ def selection_state(body: Body, load: int, path: Sequence[int]) -> int:
     Args:
         body: of the loop.
         load: what is loaded.
-        path: the operators behind it, some of which has states.
+        path: what is behind it, some of which has states. Where that is only a table that is looked up, whose address
+            is registered, the selection is in the state of the address.
     """
     own, operators = body.personality, body.graph.operator
-    first = next(o for n in path if (o := operators[n]) is not None and o.distance)
+    first = next((o for n in path if (o := operators[n]) is not None and o.distance), None)
     delays = delays_of(own)
-    stage = 0.0 if delays is None else delays.stage(first.core)
+    stage = 0.0 if delays is None or first is None else delays.stage(first.core)
     if delays is None or not stage:
         return 0
     return int(_selection(body, load, delays) + stage > own.usable_ns)
