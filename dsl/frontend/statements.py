@@ -8,6 +8,7 @@ from dsl.expressions.expr import Access, Const
 from dsl.expressions.intrinsics import intrinsic_of, stmt
 from dsl.expressions.types import boolean
 from dsl.frontend.arrays.in_place import assigned_in_place
+from dsl.frontend.arrays.listed_values import listed_ahead
 from dsl.frontend.arrays.locals import array_assignment
 from dsl.frontend.arrays.renamed import renamed
 from dsl.frontend.arrays.slice_assignments import element_loops
@@ -23,6 +24,7 @@ from dsl.frontend.if_conversion import converted
 from dsl.frontend.inlining import call_kernel
 from dsl.frontend.iterations import Copies, plain_loop
 from dsl.frontend.joined_ranges import joined_range
+from dsl.frontend.loop_arrays import computed_ahead
 from dsl.frontend.loops import headers, interval, runs
 from dsl.frontend.scope import LoopName
 from dsl.frontend.syntax.functions import only_expression
@@ -140,7 +142,9 @@ def _assertion(ctx: Context, node: ast.Assert) -> tuple[Node, ...]:
 
 def _assigned(ctx: Context, node: ast.Assign | ast.AugAssign, name: str | None) -> tuple[Node, ...]:
     """An assignment to elements and scalars, or to a part of an array, which is a loop."""
-    loops = element_loops(ctx, node)
+    loops = listed_ahead(ctx, node)
+    if loops is None:
+        loops = element_loops(ctx, node)
     if loops is None:
         loops = array_assignment(ctx, node)
     if loops is None:
@@ -165,6 +169,8 @@ def _for(ctx: Context, node: ast.For) -> tuple[Node, ...]:
     if isinstance(node.iter, Geometric):
         values = counted(ctx, node, node.iter)
         return _copies(ctx, node, values) if isinstance(values, Copies) else body(ctx, values)
+    if (ahead := computed_ahead(ctx, node)) is not None:
+        return body(ctx, ahead)
     plain = plain_loop(ctx, node)
     if plain is None and (bounded := data_bounded(ctx, node)) is not None:
         return bounded

@@ -36,6 +36,13 @@ BODIES = {
     "casts": "for i in range(8):\n    y[i] = int(x[i]) + bool(z[i]) + int(i) * 2 + pow(x[i], 2)",
     "windows": "for i in range(8):\n    lo, hi = max(i - 2, 0), min(i + 3, 8)\n"
     "    y[i] = x[lo:hi].sum() * (hi - lo) + x[lo:hi] @ z[lo:hi] + z[max(0, i - 1) : i + 1].sum()",
+    "lists of themselves": "a, b = [1, 2, 3, 4], [[1, 2], [3, 4]]\ng = lambda v: a[3 - v] & 63\nfor t in range(8):\n"
+    "    a = [max(a[s], a[s ^ 1]) + x[t] for s in range(4)]\n    a = [a[1], a[0], a[3], z[t]]\n    a = [g(s) for s in range(4)]\n"
+    "    b = [[b[j][i] + x[t] & 63 for j in range(2)] for i in range(2)]\n    a = [*a[1:], b[0][1]]\n    a = np.array([a[1], *a[:3]])\n"
+    "y[:4] = a\ny[4:] = [y[3 - s] + b[1][s & 1] for s in range(4)]\nq[:2, :2] = np.array([[a[0], 1], [2, a[1]]])",
+    "loops over expressions": "c = 0\nfor i in np.sort(x)[::-1][:3]:\n    y[c] = i\n    c += 1\n"
+    "for k, (v, w) in enumerate(zip(x + 1, reversed(z[1:] - z[:-1]))):\n    x[(k + 1) % 8] = v & 63\n    y[k] += w\n"
+    "for k, v in enumerate(m.ravel()):\n    y[k & 7] -= v",
     "mean": "y[0] = 3 * len(m[0]) + x.size + m.shape[1]\nfor row in m:\n    y[1] += len(row)",
 }
 

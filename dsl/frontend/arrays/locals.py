@@ -17,6 +17,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from dsl.errors.errors import Span
@@ -27,7 +28,7 @@ from dsl.frontend.arrays.expressions import ArrayExprs, method_of
 from dsl.frontend.arrays.filled import Made, extent_of, filled, typed
 from dsl.frontend.arrays.shapes import At, Shape, numpy_name
 from dsl.frontend.arrays.slices import view_of
-from dsl.frontend.arrays.views import check_view
+from dsl.frontend.arrays.views import check_view, may_read
 from dsl.frontend.context import Ahead, Context
 from dsl.frontend.declare import check_name
 from dsl.frontend.operands import value
@@ -163,14 +164,25 @@ class _Reader:
 
     def _listed(self, node: ast.List) -> Made:
         """``[a, b]`` or ``[[a, b], [c, d]]``."""
-        rows = [self._listed(e) if isinstance(e, ast.List) else e for e in node.elts]
+        elements = [part for e in node.elts for part in self._starred(e)]
+        rows = [self._listed(e) if isinstance(e, ast.List) else e for e in elements]
         made = [r for r in rows if isinstance(r, Made)]
         if not made:
-            return Made((len(rows),), None, items=tuple(node.elts))
+            return Made((len(rows),), None, items=tuple(elements))
         if len(made) != len(rows) or any(r.shape != made[0].shape for r in made):
             raise self._ctx.error("W142", "the rows of this list have different lengths", node)
         items = tuple(item for r in made for item in r.items)
         return Made((len(rows), *made[0].shape), None, items=items)
+
+    def _starred(self, node: ast.expr) -> list[ast.expr]:
+        """The elements of ``*x``; all else is one element."""
+        if not isinstance(node, ast.Starred):
+            return [node]
+        found = ArrayExprs(self._ctx, self._node).of(node.value)
+        if found is None or len(found.shape) != 1:
+            message = "what has a star in a list is an array of one dimension"
+            raise self._ctx.error("W142", message, node, "write its elements: x[0], x[1]")
+        return [found.at([Affine.of(n)]) for n in range(found.shape[0])]
 
     def _comprehended(self, node: ast.ListComp) -> Made:
         """``[f(i) for i in range(8)]``, also of rows."""
@@ -267,6 +279,17 @@ class _Assigned:
         """What sets the elements; the array is declared where there is none yet."""
         array = found if isinstance(found, Array) else self._declared()
         made = self._made
+        in_parts = bool(made.items) or isinstance(made.loop, ast.ListComp)
+        if in_parts and isinstance(found, Array) and self._reads_itself():
+            held = self._held(found)  # Python computes all elements before the name is another list
+            return (*self._set(held, made), self._whole(found, self._name(held)))
+        return self._set(array, made)
+
+    def _reads_itself(self) -> bool:
+        assert isinstance(self._node, ast.Assign)
+        return may_read(self._ctx, self._node.value, self._target.id)
+
+    def _set(self, array: Array, made: Made) -> tuple[ast.stmt, ...]:
         if made.items:
             return tuple(self._items(array))
         new = made.loop or made.fill
@@ -274,9 +297,20 @@ class _Assigned:
             return ()
         if isinstance(new, ast.ListComp):
             return (self._loops(new, array, []),)
+        return (self._whole(array, new),)
+
+    def _whole(self, array: Array, new: ast.expr) -> ast.stmt:
+        """``array[:] = new``, of which the value is what is there before."""
         part = self._at(ast.Slice())
         whole = self._at(ast.Subscript(self._name(array), part, ast.Store()))
-        return (self._at(ast.Assign([whole], new)),)
+        return self._at(ast.Assign([whole], new))
+
+    def _held(self, array: Array) -> Array:
+        """A local of the same type, also where that is found from what is assigned."""
+        names, inferred = self._ctx.names, self._ctx.inferred
+        held = names.declare(replace(array, name=names.unique("held"), span=None))
+        inferred.know(held.name, inferred.places.get(array.name))
+        return held
 
     def _declared(self) -> Array:
         ctx, made, target = self._ctx, self._made, self._target

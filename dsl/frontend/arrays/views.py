@@ -9,7 +9,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from dsl.expressions.intrinsics import intrinsic_of
 from dsl.frontend.arrays.parts import part_of
+from dsl.frontend.capture import dtype_of
 from dsl.frontend.context import Context
 
 _METHODS = ("reshape", "ravel", "transpose", "swapaxes", "diagonal")
@@ -135,3 +137,19 @@ def _is_harmless(func: ast.expr) -> bool:
     if isinstance(func, ast.Name):
         return func.id in _BUILTINS
     return isinstance(func, ast.Attribute) and _root(func.value) in _HARMLESS
+
+
+def may_read(ctx: Context, node: ast.expr, name: str) -> bool:
+    """Whether a value may be found from the elements of an array of that name, also by a function that knows it."""
+    return any(
+        (isinstance(n, ast.Name) and n.id == name)
+        or (isinstance(n, ast.Call) and _may_know(ctx, n.func))
+        for n in ast.walk(node)
+    )
+
+
+def _may_know(ctx: Context, func: ast.expr) -> bool:
+    if not isinstance(func, ast.Name) or _is_harmless(func):
+        return False
+    called = ctx.evaluate(func)
+    return dtype_of(called) is None and intrinsic_of(called) is None

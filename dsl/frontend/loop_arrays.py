@@ -1,0 +1,79 @@
+"""Loops over expressions of arrays, which NumPy computes in front of the loop.
+
+Before::
+
+    for k, i in enumerate(np.argsort(x)[:3]):
+        y[k] = i
+
+After::
+
+    over = np.argsort(x)[:3]
+    for k, i in enumerate(over):
+        y[k] = i
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+
+from dsl.errors.errors import LanguageError
+from dsl.frontend.arrays.expressions import ArrayExprs
+from dsl.frontend.arrays.slices import view_of
+from dsl.frontend.context import Ahead, Context
+
+_AROUND = (enumerate, zip, reversed)
+
+
+def computed_ahead(ctx: Context, loop: ast.For) -> list[ast.stmt] | None:
+    """The assignments of such expressions to locals, and the loop over these; None of a loop over none."""
+    found: dict[ast.expr, str] = {}
+    for node in _iterables(ctx, loop.iter):
+        if _is_computed(ctx, node):
+            found[node] = ctx.names.unique("over")
+    if not found:
+        return None
+    ctx.plain = ctx.plain | {*found.values()}
+    assigned: list[ast.stmt] = [
+        ast.copy_location(ast.Assign([_at(node, name, ast.Store())], node), node)
+        for node, name in found.items()
+    ]
+    names = {node: _at(node, name, ast.Load()) for node, name in found.items()}
+    made = ast.For(loop.target, _replaced(loop.iter, names), loop.body, loop.orelse)
+    if loop in ctx.flags:
+        ctx.flags[made] = ctx.flags[loop]
+    return [*assigned, ast.copy_location(made, loop)]
+
+
+def _iterables(ctx: Context, node: ast.expr) -> list[ast.expr]:
+    """What a loop runs over, inside of ``enumerate``, ``zip`` and ``reversed``."""
+    match node:
+        case ast.Call(func=ast.Name() as func) if ctx.evaluate(func) in _AROUND:
+            return [part for arg in node.args for part in _iterables(ctx, arg)]
+        case ast.BinOp() | ast.UnaryOp() | ast.Subscript() | ast.Call() | ast.Attribute(attr="T"):
+            return [node]
+    return []
+
+
+def _is_computed(ctx: Context, node: ast.expr) -> bool:
+    """Whether an expression is an array of one dimension, and no part of one that there is; found on trial."""
+    before = ctx.names, dict(ctx.statements), dict(ctx.flags), ctx.ahead
+    ctx.names, ctx.ahead = copy.deepcopy(ctx.names), Ahead()
+    try:
+        found = ArrayExprs(ctx, node).of(node) if view_of(ctx, node) is None else None
+        return found is not None and len(found.shape) == 1
+    except LanguageError:
+        return False  # who reads the loop says what is wrong with it
+    finally:
+        ctx.names, ctx.statements, ctx.flags, ctx.ahead = before
+
+
+def _replaced(node: ast.expr, names: dict[ast.expr, ast.expr]) -> ast.expr:
+    if node in names or not isinstance(node, ast.Call):
+        return names.get(node, node)
+    args = [_replaced(arg, names) for arg in node.args]
+    return ast.copy_location(ast.Call(node.func, args, node.keywords), node)
+
+
+def _at(node: ast.expr, name: str, how: ast.expr_context) -> ast.expr:
+    return ast.copy_location(ast.Name(name, how), node)
