@@ -30,7 +30,7 @@ from dsl.frontend.capture import MISSING, describe, is_number
 from dsl.frontend.context import Context
 from dsl.frontend.functions import nested
 from dsl.frontend.logic import both, chosen, tested
-from dsl.frontend.operands import as_value, bounded, float_of_arguments, value
+from dsl.frontend.operands import OfMean, as_value, bounded, float_of_arguments, no_mean, value
 from dsl.frontend.scope import LoopName
 from dsl.frontend.syntax.conjuncts import Root
 from dsl.frontend.syntax.loop_parts import Most
@@ -123,6 +123,10 @@ _OF_REALS = (BinaryOp.ADD, BinaryOp.SUB, BinaryOp.MUL, BinaryOp.DIV)
 
 def binary(ctx: Context, op: ast.operator, a: Value, b: Value, node: ast.expr | ast.stmt) -> Value:
     """``a op b`` of two values that stand at ``node``."""
+    if isinstance(op, OfMean):
+        if _is_integer(a):
+            raise no_mean(ctx, node)
+        op = ast.Div()
     if is_number(a) and is_number(b):
         return _folded(ctx, fold.binary, op, a, b, node)
     if isinstance(op, ast.Pow):

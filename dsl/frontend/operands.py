@@ -66,3 +66,16 @@ def float_of_arguments(ctx: Context) -> DType | None:
     arguments = (ctx.names.array(name) for name in ctx.names.arguments)
     kinds = {a.dtype for a in arguments if a is not None and isinstance(a.dtype, FloatType)}
     return kinds.pop() if len(kinds) == 1 else None
+
+
+class OfMean(ast.Div):
+    """The division of a sum by the number of its terms, which a mean is."""
+
+
+def no_mean(ctx: Context, node: ast.expr | ast.stmt) -> Exception:
+    """The refusal of a mean of integers, which is a float in NumPy (W121)."""
+    what = "a mean of integers is a float, and no type is said that it is computed in"
+    instead = (
+        "convert them first: x.astype(np.float32), or write a quotient of integers: x.sum() // n"
+    )
+    return ctx.error("W121", what, node, instead)

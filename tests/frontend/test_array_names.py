@@ -32,6 +32,9 @@ BODIES = {
     "disp": "t = [x[0], x[1] + 4, 3]\nfor i in range(3):\n    y[i] = t[i]",
     "fullzero": "t = np.full((3, 4), 7)\nt[1, 1] = x[0]\nr[:] = t\ns = np.zeros_like(x)\ns[3] = 1\ny[:] = s",
     "inloop": "for i in range(3):\n    h = [0] * 4\n    for j in range(4):\n        h[x[j] & 3] += 1\n    r[i] = h",
+    "renewed": "h = x\nh = h + 1\nh[0] = 5\nh = h[::-1] + h\nfor i in range(3):\n    w = m[i]\n    w = w * w[0]\n    r[i] = w\ny[:] = h",
+    "state": "a = np.zeros(4, np.int32)\nfor t in range(8):\n    b = np.zeros(4, np.int32)\n    for s in range(4):\n"
+    "        b[s] = max(a[s], a[s ^ 1]) + x[t]\n    if z[t] > 0:\n        a = b\n    a[1] = 3\ny[:4] = a",
     "reset": "t = [0] * 4\nfor i in range(3):\n    t[i] = x[i]\n    r[i, :] = t\n    t = [1] * 4",
 }
 
@@ -43,6 +46,11 @@ def test_they_compute_what_python_does(as_in_python: Callable[[str, str], None],
 
 REFUSED = {
     "a = m[0]\n    for i in range(3):\n        y[i] = a[0]\n        a = m[i]": "error[W134]: 'a' is the name of another array",
+    "h = x\n    for i in range(2):\n        h = x + z\n    y[:] = h": "help: write h = x.copy() in front of the loop",
+    "h = x\n    if x[0]:\n        h = x + z\n    y[:] = h": "help: write h = x.copy()",
+    "a = x + z\n    for i in range(3):\n        b = x + i\n        a = b\n        b[0] = 1\n    y[:] = a": "error[W142]: 'a' and 'b' are",
+    "a = x + z\n    for i in range(3):\n        b = x + i\n        for j in range(2):\n            a = b\n            a[0] = 1\n    y[:] = a": "error[W142]: 'a' and 'b' are",
+    "y[0] = x.mean() > 1": "error[W121]: a mean of integers is a float",
     "y = x + 1": "error[W142]: 'y' is an argument, and the new array is none",
     "t = [[0] * 4] * 3": "error[W142]: the rows of this list are one and the same",
     "t = [0] * x[0]": "error[W144]: the extent x[0] is no positive constant",

@@ -16,6 +16,7 @@ from dsl.expressions.types import FloatType
 from dsl.frontend.arrays.shapes import ArrayExpr, At, Exprs, Shape
 from dsl.frontend.arrays.tables import is_of_module
 from dsl.frontend.capture import dtype_of, numpy_type
+from dsl.frontend.operands import OfMean
 from dsl.programs.program import Array
 
 PRODUCTS = ("dot", "matmul", "inner", "vdot")
@@ -97,7 +98,7 @@ def reduced(exprs: Exprs, name: str, shape: Shape, term: At, to: ast.expr | None
         return converted(exprs.total(name, shape, lambda at: converted(term(at))))
     count = exprs.given(math.prod(shape))
     total = exprs.total("sum", shape, lambda at: converted(term(at)))
-    return exprs.at(ast.BinOp(total, ast.Div(), count))
+    return exprs.at(ast.BinOp(total, OfMean(), count))
 
 
 def keeps(exprs: Exprs, node: ast.Call) -> bool:

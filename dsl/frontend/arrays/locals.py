@@ -28,6 +28,7 @@ from dsl.frontend.arrays.expressions import ArrayExprs, method_of
 from dsl.frontend.arrays.filled import Made, extent_of, filled, typed
 from dsl.frontend.arrays.shapes import At, Shape, numpy_name
 from dsl.frontend.arrays.slices import view_of
+from dsl.frontend.arrays.view_names import check_name_of_view, check_one_array, of_view
 from dsl.frontend.arrays.views import check_view, may_read
 from dsl.frontend.context import Ahead, Context
 from dsl.frontend.declare import check_name
@@ -58,9 +59,15 @@ def array_assignment(ctx: Context, node: ast.stmt) -> tuple[ast.stmt, ...] | Non
     found = ctx.names.find(target.id)
     if found is not None and (not isinstance(found, Array) or not found.shape):
         return None
+    if found is None and isinstance(ctx.names.constant(target.id), View):
+        source = of_view(ctx, target, source)
+        node = ast.copy_location(ast.Assign([target], source), node)
     made = _Reader(ctx, node).made(source)
     if made is None:
+        check_one_array(ctx, target, source)
         return None
+    if found is None:
+        check_name_of_view(ctx, target)
     check_view(ctx, target, source)
     if found is not None:
         _check_again(ctx, target, found, made)

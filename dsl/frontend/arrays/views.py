@@ -13,6 +13,7 @@ from dsl.expressions.intrinsics import intrinsic_of
 from dsl.frontend.arrays.parts import part_of
 from dsl.frontend.capture import dtype_of
 from dsl.frontend.context import Context
+from dsl.frontend.syntax.fresh_arrays import is_made_anew
 
 _METHODS = ("reshape", "ravel", "transpose", "swapaxes", "diagonal")
 _FUNCTIONS = (*_METHODS, "flip", "expand_dims", "squeeze", "diag", "asarray")
@@ -62,6 +63,8 @@ def check_shared(ctx: Context, target: ast.Name, source: ast.Name) -> None:
     """Refuse a second name of an array where it matters that it is no copy (W142)."""
     alike = _alike(ctx.source.node, {target.id, source.id})
     if not any(name in alike for name in _changed(ctx.source.node)):
+        return
+    if alike == {target.id, source.id} and is_made_anew(ctx.source.node, source):
         return
     message = f"'{target.id}' and '{source.id}' are one array in NumPy, and one of them is written"
     raise ctx.error("W142", message, target, f"write {target.id} = {source.id}.copy()")
