@@ -147,7 +147,8 @@ def _bound(ctx: Context, target: ast.expr, source: ast.expr) -> bool:
     """
     if not isinstance(target, ast.Name) or ctx.names.find(target.id):
         return False
-    if target.id in ctx.plain and (view := _part(ctx, source)) is not None:
+    is_clear = target.id in ctx.plain or target.id in ctx.once
+    if is_clear and (view := _part(ctx, source)) is not None:
         if not ctx.names.can_bind(target.id):
             message = f"'{target.id}' is the name of another array in what is around this loop"
             raise ctx.error("W134", message, target, "give the part of the array another name")

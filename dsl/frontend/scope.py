@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from dsl.errors.errors import LanguageError, Span, did_you_mean
-from dsl.expressions.types import DType, int_type_named
+from dsl.expressions.types import DType, FloatType, int_type_named
 from dsl.programs.inline import View
 from dsl.programs.program import Array, Storage
 
@@ -35,12 +35,21 @@ class Scope:
 class Ended:
     """A name that was in scope earlier: the loop that it ended with, and where it was declared.
 
-    ``loop`` is None where it ended with the branch of an ``if`` on data.
+    ``loop`` is None where it ended with the branch of an ``if`` on data. ``array`` is the local that it was.
     """
 
     loop: str | None
     span: Span | None
     is_loop: bool
+    array: Array | None = None
+
+    @property
+    def declaration(self) -> str:
+        """What declares such a local: its type and a value."""
+        if self.array is None:
+            return "f32 = 0.0"
+        dtype = self.array.dtype
+        return f"{self.array.type if self.array.shape else dtype} = {0.0 if isinstance(dtype, FloatType) else 0}"
 
 
 class Names:
@@ -147,7 +156,8 @@ class Names:
         finally:
             self._copied.pop()
             for name in scope.arrays.keys() - arrays.keys():
-                self._ended[name] = Ended(what, scope.arrays.pop(name).span, is_loop=False)
+                array = scope.arrays.pop(name)
+                self._ended[name] = Ended(what, array.span, False, array)
             scope.constants = before
 
     def array(self, unique: str) -> Array | None:
@@ -195,7 +205,7 @@ class Names:
         assert scope.loop is not None
         loop = scope.loop
         for name, array in scope.arrays.items():
-            self._ended[name] = Ended(loop.var, array.span, is_loop=False)
+            self._ended[name] = Ended(loop.var, array.span, False, array)
         self._ended[loop.var] = Ended(loop.var, loop.span, is_loop=True)
 
     def declare(self, array: Array) -> Array:
@@ -277,7 +287,8 @@ class Names:
         """End these locals (by unique name), which only one branch of an ``if`` on data declares."""
         held = self._scopes[-1].arrays
         for name in [name for name, array in held.items() if array.name in arrays]:
-            self._ended[name] = Ended(None, held.pop(name).span, is_loop=False)
+            array = held.pop(name)
+            self._ended[name] = Ended(None, array.span, False, array)
 
     def unique(self, name: str, *, own: bool = False) -> str:
         """``name``, or the first of ``name_2``, ``name_3``, … that is free; it is taken then.
@@ -356,7 +367,7 @@ class Names:
                 f"'{name}' is declared in one branch of an 'if' on data{_at(ended.span)}, and has "
                 "no value after it",
                 span=span,
-                help=f"declare it before the 'if', with its type: {name}: f32 = 0.0",
+                help=f"declare it before the 'if', with its type: {name}: {ended.declaration}",
             )
         if ended is not None:
             return LanguageError(
@@ -364,7 +375,7 @@ class Names:
                 f"'{name}' is local to the body of the loop '{ended.loop}': it is declared "
                 f"there{_at(ended.span)} and ends with each iteration",
                 span=span,
-                help=f"declare it before the loop, with its type: {name}: f32 = 0.0",
+                help=f"declare it before the loop, with its type: {name}: {ended.declaration}",
             )
         if bound:
             return LanguageError(

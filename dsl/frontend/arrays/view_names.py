@@ -44,7 +44,8 @@ def check_name_of_view(ctx: Context, target: ast.Name) -> None:
 
 def check_one_array(ctx: Context, target: ast.Name, source: ast.expr) -> None:
     """Refuse a name of a part of an array that is a name of another one where a condition holds (W142)."""
-    if target.id in ctx.plain or ctx.names.find(target.id) is not None:
+    is_clear = target.id in ctx.plain or target.id in ctx.once
+    if is_clear or ctx.names.find(target.id) is not None:
         return
     if not isinstance(source, ast.Name | ast.Subscript) or view_of(ctx, source) is None:
         return
