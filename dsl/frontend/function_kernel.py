@@ -32,6 +32,10 @@ def _is_behind(error: LanguageError, other: LanguageError) -> bool:
     return error.span.file == other.span.file and error.span.line > other.span.line
 
 
+def _at(kernel: FunctionKernel, overrides: Mapping[str, object]) -> FunctionKernel:
+    return kernel._specialised(overrides)
+
+
 class FunctionKernel(Kernel):
     """A kernel that is read from the source of a Python function."""
 
@@ -49,7 +53,13 @@ class FunctionKernel(Kernel):
         self._lines = lines
         self._enclosing = enclosing
         self._source: FunctionSource | None = None
+        self._written = self  # the one that the name in the module stands for
         self._program: Program | None = None
+
+    def __reduce__(self) -> str | tuple[object, ...]:
+        """Another process imports it under its name, as it does a function, and gives it its sizes."""
+        name: str = self.function.__qualname__
+        return name if self._written is self else (_at, (self._written, dict(self.overrides)))
 
     @property
     def source(self) -> FunctionSource:
@@ -174,7 +184,7 @@ class FunctionKernel(Kernel):
         other = type(self)(self.function, self._lines, self._enclosing, self.sizes)
         other.schedules, other.own_inputs = self.schedules, self.own_inputs
         other.overrides = overrides
-        other._source = self._source
+        other._source, other._written = self._source, self._written
         return other
 
     def inherit(self, overrides: Mapping[str, object], module: Mapping[str, object]) -> Kernel:

@@ -279,16 +279,17 @@ def _is_name_in(name: object, known: Mapping[str, object]) -> bool:
 
 
 def schedule_of(kernel: Kernel, schedule: Schedule | str | None) -> Schedule:
-    """A schedule, one of the kernel's by its name, or (None) the empty one.
+    """A schedule, that of a design that a search found, one of the kernel's by its name, or (None) the empty one.
 
     Raises:
         InputError: W505 where the kernel has no schedule of that name.
     """
-    if isinstance(schedule, Schedule):
-        return schedule
+    held = getattr(schedule, "schedule", schedule)
+    if isinstance(held, Schedule):
+        return held
     if schedule is None:
         return Schedule()
-    if not _is_name_in(schedule, kernel.schedules):
+    if not isinstance(schedule, str) or schedule not in kernel.schedules:
         raise InputError(
             "W505",
             f"the kernel '{kernel.name}' has no schedule {shown(schedule)}",

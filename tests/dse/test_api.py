@@ -79,6 +79,7 @@ def test_it_shows_itself(run):
     assert run._repr_html_().count("<tr>") == 1 + len(run.pareto)
     assert run.best()._repr_html_().count("<tr>") == 2
     assert pickle.loads(pickle.dumps(run.best())).schedule == run.best().schedule
+    assert weft.compile(scaled, run.best()).hls_cpp == run.best().hls_cpp
     figure = run.plot("dsp")
     (axes,) = figure.axes
     assert axes.get_xlabel() == "DSP"

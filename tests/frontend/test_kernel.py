@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -97,7 +100,7 @@ def test_a_call_with_a_wrong_shape() -> None:
 def test_the_schedule_decorator() -> None:
     assert axpy.schedules == {"fast": fast}
     assert fast == Schedule((Tile(("i",), (2,)), Pipeline("i_1")))
-    assert [str(step.span) for step in fast] == ["test_kernel.py:27:5", "test_kernel.py:27:5"]
+    assert [str(step.span) for step in fast] == ["test_kernel.py:30:5", "test_kernel.py:30:5"]
     assert schedule_of(axpy, "fast") is fast
     assert schedule_of(axpy, fast) is fast
     assert schedule_of(axpy, None) == Schedule()
@@ -117,6 +120,13 @@ def test_what_a_kernel_says_of_itself() -> None:
         "<weft kernel axpy>",
     )
     assert axpy.program is axpy.program
+
+
+def test_it_is_handed_to_other_processes_by_name() -> None:
+    assert pickle.loads(pickle.dumps(axpy)) is axpy is copy.deepcopy(axpy)
+    sized = pickle.loads(pickle.dumps(axpy.at(N=6)))
+    assert sized.program.array("x").shape == (6,)
+    assert sized.schedules == axpy.schedules
 
 
 @pytest.mark.parametrize("name", ["select", "sqrt", "grid", "stmt", "min"])
