@@ -21,6 +21,7 @@ from qor_gnn.design.region import Kernel, Statement, walk
 from qor_gnn.estimate import estimate
 from qor_gnn.result.qor_estimate import QorEstimate
 from qor_gnn.tools.calibrated import calibrated
+from qor_gnn.tools.operators import Operator
 from qor_gnn.tools.operators.calibration import Calibration
 from qor_gnn.tools.operators.timing import timing_classes
 from qor_gnn.tools.personality import (
@@ -261,6 +262,12 @@ def _open_estimate(design: Design, where: Setting) -> QorEstimate:
         return open_estimate(found, where.tool, where.device)
 
 
+def _states(operator: Operator) -> str:
+    """The range of its states, for people."""
+    least, most = operator.least, operator.most
+    return f"{most} states" if least == most else f"{least} to {most} states"
+
+
 def assumed(regions: Kernel, tool: Personality) -> tuple[str, ...]:
     """A note on operators of the design whose figures no report of the tool shows, with their range.
 
@@ -275,10 +282,10 @@ def assumed(regions: Kernel, tool: Personality) -> tuple[str, ...]:
                 if not op.computes:
                     continue
                 operator = tool.operator_of(op)
-                if not operator.shared or operator.source != "extrapolated":
+                if not operator.assumed:
                     continue
                 name = f"{op.kind} on {op.type}"
                 if operator.most:
-                    name += f" ({operator.least} to {operator.most} states)"
+                    name += f" ({_states(operator)})"
                 found[name] = None
     return (f"assumed, not measured: {', '.join(found)}",) if found else ()

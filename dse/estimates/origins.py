@@ -16,7 +16,7 @@ class Origins:
     Attributes:
         measured, derived, extrapolated: as ``add on f32``.
         own: those of the measured that the user's own projects show.
-        ranges: of pipelined ones that are extrapolated, the states between which the bounds leave them.
+        ranges: of those that are extrapolated and may be pipelined, the states between which the bounds leave them.
     """
 
     measured: tuple[str, ...] = ()
@@ -66,11 +66,7 @@ def origins_of(regions: Kernel, tool: Personality) -> Origins:
     by: dict[str, list[str]] = {"measured": [], "derived": [], "extrapolated": []}
     for name, operator in found.items():
         by[operator.source].append(name)
-    ranges = tuple(
-        (name, o.least, o.most)
-        for name, o in found.items()
-        if o.source == "extrapolated" and o.shared and o.most
-    )
+    ranges = tuple((name, o.least, o.most) for name, o in found.items() if o.assumed and o.most)
     own = tuple(name for name, operator in found.items() if operator.own)
     return Origins(
         tuple(by["measured"]), tuple(by["derived"]), tuple(by["extrapolated"]), ranges, own

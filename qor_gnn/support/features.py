@@ -205,7 +205,7 @@ def _assumed(op: Op, tool: Personality) -> bool:
     if not op.computes:
         return False
     operator = tool.operator_of(op)
-    return operator.shared and operator.source == "extrapolated"
+    return operator.assumed
 
 
 def _is_told(asked: LoopRequests) -> bool:

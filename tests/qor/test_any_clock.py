@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import weft
 from backends.devices import DEVICES, device
 from dse.estimates.estimation import estimated, setting
 from dsl.errors.errors import ToolError
@@ -197,6 +198,21 @@ def test_every_device_at_every_clock(name: str) -> None:
             cycles = found.answer.latency.average
             assert cycles <= before, (part, clock)
             before = cycles
+
+
+@weft.kernel
+def products(x: weft.i32[8], y: weft.i32[8], z: weft.i8[8], w: weft.i8[8]):
+    for i in range(8):
+        x[i] = x[i] * y[i]
+        z[i] = z[i] * w[i]
+
+
+def test_products_that_no_report_shows_are_named_where_they_take_slices() -> None:
+    """In no state, too; what is mere logic is one more of the operators that are counted."""
+    found = estimated(products.program, weft.Schedule(), setting(None, "xcku5p", 10.0))
+    (note,) = (n for n in found.setting.notes if n.startswith("assumed"))
+    assert note == "assumed, not measured: mul on int"
+    assert found.operators.counts["extrapolated"] >= 2
 
 
 @pytest.mark.parametrize("name", [n for n in available() if not personality(n).is_open])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import weft
-from weft import i16, i32, u8
+from weft import f32, i16, i32, u8
 
 TOOLS = ("vitis-2022.1-zu9eg-10ns", "vitis-2023.2-u280-3.33ns", "open-ecp5-10ns")
 COPIES = (1, 4, 16, 64)
@@ -39,6 +39,13 @@ def summed(x: i32[256], y: i32[1]):
     for i in range(256):
         s += x[i]
     y[0] = s
+
+
+@weft.kernel
+def beside(a: f32[64], x: i32[64], s: f32[1], z: i32[64]):
+    for i in range(64):
+        s[0] += a[i]
+        z[i] = x[i] * 5 + x[i]
 
 
 @weft.kernel
@@ -96,6 +103,11 @@ def test_more_copies_take_longer(kernel: weft.Kernel, tool: str) -> None:
 @pytest.mark.parametrize("tool", TOOLS[:2])
 def test_sums_of_integers_are_trees(tool: str) -> None:
     assert [interval(summed, copies, tool) for copies in COPIES[:3]] == [1, 1, 1]
+
+
+def test_what_is_chained_beside_a_sum_of_floats_takes_no_state_of_it() -> None:
+    """Rule I3: of an addition of four states the last is saved, whatever else the iteration does."""
+    assert interval(beside, 1, TOOLS[0]) == 3
 
 
 @pytest.mark.parametrize("kernel", [crossed, begun], ids=lambda k: k.name)

@@ -123,7 +123,8 @@ def dependences(body: Body, nest: Nest) -> Dependences:
         if states and address not in body.graph.set_first:
             delay += body.personality.recurrences.register
         for load in loads.get(address, ()):
-            delay = max(delay, chained.around_register(load, path[-1]))
+            # What is chained elsewhere in the body takes nothing from what the operator alone saves.
+            delay = max(delay, chained.around_register(load, path[-1]) - closing)
         found.append(Cycle(address, tuple(path), delay, 1, "register"))
     for address, value in body.registers.items():
         if value >= 0:

@@ -71,6 +71,11 @@ class Operator:
         return self.registered or (self.dsp > 0 and not self.alone)
 
     @property
+    def assumed(self) -> bool:
+        """No report shows it, and a design may have other states or DSP slices by that: of mere logic it has not."""
+        return self.source == "extrapolated" and (self.registered or self.dsp > 0 or self.most > 0)
+
+    @property
     def registered(self) -> bool:
         """Its result comes out of a register, in a later state."""
         return self.distance > 0
