@@ -13,6 +13,7 @@ from qor_gnn.memory.addresses import Addresses
 from qor_gnn.schedule.intervals import interval
 from qor_gnn.schedule.intervals.carried import carried_distance
 from qor_gnn.schedule.intervals.carried_loads import CarriedLoads
+from qor_gnn.schedule.intervals.joint_cycles import NEVER, LoopCarried, Ways
 from tests.qor.figures.answers import estimates
 from tests.support.random_recurrences import random_directives, random_recurrence
 
@@ -67,6 +68,27 @@ def test_what_is_looked_up_is_all_that_meets(monkeypatch: pytest.MonkeyPatch) ->
             pass
     assert EveryAccess.asked > 100
     assert EveryLoad.asked > 1000
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_ways_into_loads_all_at_once_are_those_one_by_one(seed: int) -> None:
+    rng = random.Random(seed)
+    found = [
+        LoopCarried(rng.randrange(6), 6 + rng.randrange(4), rng.randint(0, 3), rng.randint(1, 2))
+        for _ in range(rng.randint(1, 40))
+    ]
+    ways, interval = Ways(found), rng.randint(0, 2)
+    states = {n: NEVER if rng.random() < 0.2 else rng.randint(0, 6) for n in ways.values}
+    there = {n: (rng.randint(-1, 4), 0.0) for n in ways.loads}
+    by, latest = dict[int, int](), {n: there[n][0] for n in ways.loads}
+    for number, way in enumerate(found):
+        state = states[way.value] + way.delay - interval * way.distance
+        if states[way.value] != NEVER and state > latest[way.load]:
+            latest[way.load], by[way.load] = state, number
+    later = ways.later([states[n] for n in ways.values], there, interval)
+    assert {found[k].load: (k, state) for k, state in later} == {
+        n: (number, latest[n]) for n, number in by.items()
+    }
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -8,8 +8,11 @@ through one store are found one by one (`qor_gnn.schedule.intervals.interval`), 
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
 
 from qor_gnn.body.body import Body
 from qor_gnn.schedule.intervals.chained_states import START, Arrival, behind, left, stored
@@ -111,6 +114,64 @@ class _Relaxed:
     late: int | None = None
 
 
+NEVER = -(1 << 60)
+"""The state of a value that is not known to be there yet."""
+
+_Ints = npt.NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class Ways:
+    """All ways from one iteration into a later one as arrays, those into a load beside each other in the order in
+    which they were given: where data tell the elements, each of hundreds of loads takes what each store leaves.
+    """
+
+    carried: Sequence[LoopCarried]
+    loads: list[int] = field(init=False)
+    values: list[int] = field(init=False)
+    _order: _Ints = field(init=False)
+    _begins: list[int] = field(init=False)
+    _value: _Ints = field(init=False)
+    _delay: _Ints = field(init=False)
+    _distance: _Ints = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Number the loads and values, and sort the ways by load."""
+        loads = {n: k for k, n in enumerate(dict.fromkeys(w.load for w in self.carried))}
+        values = {n: k for k, n in enumerate(dict.fromkeys(w.value for w in self.carried))}
+        self.loads, self.values = list(loads), list(values)
+        into = np.array([loads[w.load] for w in self.carried], dtype=np.int64)
+        self._order = np.argsort(into, kind="stable")
+        self._begins = np.searchsorted(into[self._order], np.arange(len(loads))).tolist()
+        rows = [self.carried[k] for k in self._order]
+        self._value = np.array([values[w.value] for w in rows], dtype=np.int64)
+        self._delay = np.array([w.delay for w in rows], dtype=np.int64)
+        self._distance = np.array([w.distance for w in rows], dtype=np.int64)
+
+    def later(
+        self, values: Sequence[int], there: Mapping[int, Arrival], interval: int
+    ) -> Iterator[tuple[int, int]]:
+        """Loads that come later than they are known to, with their states.
+
+        Args:
+            values: the state of each of ``values``, or `NEVER`.
+            there: when each load is known to be there.
+            interval: of the pipeline.
+
+        Yields:
+            The number of the way that gives the value last, the first one of several, and the state.
+        """
+        if not self.loads:
+            return
+        states = np.array(values, dtype=np.int64)[self._value] + self._delay
+        states -= interval * self._distance
+        latest = np.maximum.reduceat(states, self._begins).tolist()
+        ends = [*self._begins[1:], len(states)]
+        for load, begin, end, state in zip(self.loads, self._begins, ends, latest, strict=True):
+            if state > there[load][0]:
+                yield int(self._order[begin + int(states[begin:end].argmax())]), state
+
+
 @dataclass(slots=True)
 class _Search:
     """Longest paths over a body's operators and loop-carried values (Bellman and Ford)."""
@@ -120,7 +181,7 @@ class _Search:
     order: list[int] = field(init=False)
     inputs: dict[int, list[int]] = field(init=False)
     least: dict[int, Arrival] = field(init=False)
-    values: set[int] = field(init=False)
+    ways: Ways = field(init=False)
 
     def __post_init__(self) -> None:
         """What a loaded value reaches, in order, each with those of its operands that are."""
@@ -138,8 +199,8 @@ class _Search:
         loads = {way.load for way in self.carried}
         self.order = sorted(reached - loads)
         self.inputs = {n: [d for d in graph.deps[n] if d in reached] for n in self.order}
-        self.values = {way.value for way in self.carried}
-        self.least = self._first(self.values - reached)
+        self.ways = Ways(self.carried)
+        self.least = self._first(set(self.ways.values) - reached)
 
     def _first(self, values: Set[int]) -> dict[int, Arrival]:
         """When values are there that need nothing of earlier iterations."""
@@ -166,15 +227,15 @@ class _Search:
         there = found.there
         for _ in range(len(there) + 1):
             self._pass(there, found.before)
-            found.late = None
-            values = {v: stored(self.body, there[v]) for v in self.values if v in there}
-            for way in self.carried:
-                if way.value not in values:
-                    continue
-                state = values[way.value] + way.delay - interval * way.distance
-                if state > there[way.load][0]:
-                    there[way.load] = state, left(self.body, way.load)
-                    found.by[way.load], found.late = way, way.load
+            values = [
+                stored(self.body, there[v]) if v in there else NEVER for v in self.ways.values
+            ]
+            put_off = list(self.ways.later(values, there, interval))
+            for number, state in put_off:
+                way = self.carried[number]
+                there[way.load] = state, left(self.body, way.load)
+                found.by[way.load] = way
+            found.late = self.carried[max(put_off)[0]].load if put_off else None
             if found.late is None:
                 break
         return found
