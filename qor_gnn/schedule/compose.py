@@ -202,7 +202,7 @@ def _pipeline(
     for n in counts:
         iterations *= n
     states = max(0.0, iterations - 1) * found.interval + max(1, depth - 1)
-    prologue = states_before(body)
+    loads = prologue = states_before(body)
     if before is not None:
         prologue = max(before, prologue)
     elif prologue and also_inside(body):
@@ -225,7 +225,7 @@ def _pipeline(
     region.latency += slowed(body, scope.kernel.memories, iterations, found.interval)
     if policy.exposed_transfers:
         region.latency += max(0, stores_behind(body) - 1)
-    call(scope, flow, region)
+    call(scope, flow, region, loads)
     flow.stored += body.epilogue
     flow.ended = "stored" if body.epilogue else "call"
 

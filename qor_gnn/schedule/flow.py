@@ -43,8 +43,15 @@ def until_return(flow: Flow) -> float:
     return flow.at + (0 if flow.ended == "call" else 1)
 
 
-def call(scope: Scope, flow: Flow, region: Region) -> None:
-    """Calls that share no memory run at the same time, and take as long as the longest."""
+def call(scope: Scope, flow: Flow, region: Region, loads: int = 0) -> None:
+    """Calls that share no memory run at the same time, and take as long as the longest.
+
+    Args:
+        scope: the design.
+        flow: the regions so far; the call is added.
+        region: what is called.
+        loads: states of what is loaded in front of it, which no call hides that runs at the same time.
+    """
     loops = scope.personality.composition.concurrent == "loops"
     ready = bool(flow.calls) and flow.ended in ("call", "stored")
     merged = ready and not loops and loaded_alike(region, flow.calls)
@@ -56,6 +63,8 @@ def call(scope: Scope, flow: Flow, region: Region) -> None:
     )
     if merged:
         region.prologue = max(other.prologue for other in flow.calls)
+    if region.beside and not loops:
+        region.prologue = max(region.prologue, loads)
     if not region.beside:
         flow.calls = []
         flow.called_at = flow.at
