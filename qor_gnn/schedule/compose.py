@@ -297,7 +297,8 @@ def _nest(scope: Scope, flow: Flow, loop: Loop, env: dict[str, Affine], before: 
         return
     chain, around = [loop], env
     while (inner := _flattens_into(scope, chain[-1])) is not None:
-        if inner.constant_trips is None and _flattens_inwards(scope, inner, around):
+        own = inner.constant_trips is None or inner.iv in scope.apart  # a burst in each iteration
+        if own and _flattens_inwards(scope, inner, around):
             break
         around = {**around, chain[-1].iv: running(chain[-1], 1)}
         chain.append(inner)

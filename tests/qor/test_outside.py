@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import weft
+from dsl.kernels.kernel import Kernel
 from dsl.kernels.loader import load
 from dsl.schedules.schedule import ScheduleBuilder
 from mlir_passes.pipeline import compile_design
@@ -114,23 +115,35 @@ def tiles(a: f32[64, 96], b: f32[64, 96]):
             b[i, j] = a[i, j] * 2.0
 
 
+@weft.kernel
+def planes(a: f32[6, 16, 32], b: f32[6, 16, 32]):
+    for c in range(6):
+        for i in range(16):
+            for j in range(32):
+                b[c, i, j] = a[c, i, j] * 2.0
+
+
 @pytest.mark.parametrize(
-    ("loops", "factors", "entered"),
+    ("kernel", "loops", "factors", "entered"),
     [
-        (["i"], [16], 4),  # 16 rows are one burst
-        (["i", "j"], [16, 32], 64 * 3),  # a row of 32 of 96 elements is one
-        (["i", "j"], [64, 96], 1),
+        (tiles, ["i"], [16], 4),  # 16 rows are one burst
+        (tiles, ["i", "j"], [16, 32], 64 * 3),  # a row of 32 of 96 elements is one
+        (tiles, ["i", "j"], [64, 96], 1),
+        (planes, ["c", "i"], [6, 4], 4 * 6),  # four rows of each plane are one, whatever is around
+        (planes, ["c", "i", "j"], [6, 4, 8], 4 * 4 * 6 * 4),
+        (planes, ["c"], [2], 3),
     ],
 )
 def test_rows_of_a_tile_that_are_not_whole_are_bursts_of_their_own(
-    loops: list[str], factors: list[int], entered: int
+    kernel: Kernel, loops: list[str], factors: list[int], entered: int
 ) -> None:
     def cycles_with(latency: int) -> float:
         s = ScheduleBuilder()
         s.interface("a", "m_axi", latency=latency).tile(loops, factors)
-        s.buffer("a", f"{loops[-1]}_0").pipeline("load_a_1")
+        innermost = len(kernel.program.array("a").shape) - 1
+        s.buffer("a", f"{loops[-1]}_0").pipeline(f"load_a_{innermost}")
         return estimate(
-            kernel_of_module(compile_design(tiles.program, s.build()).module), TOOL
+            kernel_of_module(compile_design(kernel.program, s.build()).module), TOOL
         ).latency.average
 
     assert cycles_with(64) - cycles_with(14) == entered * 50
