@@ -151,8 +151,7 @@ class Expander:
 
     def _held(self, address: int) -> int | None:
         """The value of an element, if it is known."""
-        value = self._inside.value(address)
-        return self._values.get(address) if value is None else value
+        return self._values.get(address) if (v := self._inside.value(address)) is None else v
 
     def _forget(self, address: int) -> None:
         self._values.pop(address, None)
@@ -281,6 +280,7 @@ class Expander:
                     self._forget(other)
         self._sees(address)
         self._stored[address] = self.copy
+        self._elements.written.add(place.memory)
         graph = self.graph
         if self.personality.accesses.merged == "between_stores":
             self._load_again(place.memory, address)
@@ -390,7 +390,7 @@ class Expander:
     def _meeting(self, memory: int, operation: int, address: int) -> list[int]:
         """The accesses to a memory so far that may be of the element that an operation touches."""
         touched = self._touched.get(memory)
-        if touched is None:
+        if touched is None or memory not in self._elements.written:  # loads meet stores alone
             return []
         met, places, copies = touched.may_meet(address), self.graph.address, self._copy_of
         if not touched.blurred:

@@ -69,9 +69,15 @@ class Accesses:
 
 @dataclass(slots=True)
 class Elements:
-    """The addresses that a body has accessed so far, for those that may be one element."""
+    """The addresses that a body has accessed so far, for those that may be one element.
+
+    Attributes:
+        table: of the addresses.
+        written: memories that it has stored to so far.
+    """
 
     table: Addresses
+    written: set[int] = field(default_factory=set)
     _memories: dict[int, Accesses] = field(default_factory=dict)
 
     def append(self, address: int) -> None:
@@ -82,11 +88,13 @@ class Elements:
         self._memories[memory].append(address, address)
 
     def near(self, address: int, among: Collection[int] | None = None) -> list[int]:
-        """The other addresses that may be of its element (`Accesses.may_meet`), of some or of all.
-
-        They are in the order of ``among``.
+        """The other addresses that may be of its element (`Accesses.may_meet`): all, or those ``among`` stores, in the
+        order of these.
         """
-        met = self._memories.get(self.table.shape(address).memory)
+        memory = self.table.shape(address).memory
+        if among is not None and memory not in self.written:
+            return []
+        met = self._memories.get(memory)
         found = [] if met is None else [a for a in met.may_meet(address) if a != address]
         if among is None:
             return found

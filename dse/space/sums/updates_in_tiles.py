@@ -1,0 +1,139 @@
+"""Updates of elements that are data, as of a histogram, in tiles of a board: parts of the table, added up behind all tiles.
+
+A port brings several elements in a cycle, and each may update the element that the one before it has updated, so that
+tiles are worked on an element a cycle, or slower. With parts of the table as many elements go on at once: so many for each
+element of a word that a part is back from its memory when its turn comes again. They take turns along the innermost loop,
+whose elements are in one word, and are added up once, behind the outermost loop that the element does not move with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import prod
+
+from backends.deploy.boards import Board
+from backends.deploy.outside import in_tiles, outside
+from backends.deploy.rooms import chip_room, most_room
+from backends.deploy.tiles import Allowance
+from dse.space.loops.regrouped import reassociated
+from dsl.expressions.expr import Access, Scatter, loads
+from dsl.expressions.types import FloatType
+from dsl.programs.program import Program
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Buffer, Pack, PartialSums, Split, Step
+from polyhedral.requests.outside import word_bits
+from polyhedral.requests.packed import packed_lanes
+from polyhedral.schedule import apply, begun, tried
+from polyhedral.scop.scheduled import ScheduledScop
+from polyhedral.scop.scop import Statement
+
+_STATES = 4
+_FLOAT_STATES = 8
+"""States in which an element is read, updated and written, rounded up to a power of two: of integers and of floats."""
+_MOST = 64  # parts, as many as copies of the loop
+_SHARE = 2
+_TILES = 4
+"""So small a part of the room for copies is at most for tables in parts, and of what is left for tiles."""
+
+
+def in_parts_of_tables(
+    program: Program,
+    plain: Schedule,
+    board: Board,
+    allowed: Allowance,
+    before: Sequence[Step] = (),
+) -> Schedule | None:
+    """The schedule with arrays outside, tiles, and parts of the tables that are updated at subscripts which are data; None
+    where there are no tiles or no such updates, or arrays would be in other words.
+
+    Args:
+        program: the kernel.
+        plain: what `backends.deploy.outside.outside` makes of it, without a schedule.
+        board, allowed, before: as there.
+
+    Raises:
+        ToolError: as `outside`.
+    """
+    tiled = any(isinstance(step, Buffer) and step.at for step in plain)
+    state, free = reassociated(begun(program, before), floats=allowed.trees)
+    lanes = _lanes(program, plain)
+    room = most = most_room(board) // _SHARE
+    parts: list[PartialSums] = []
+    for statement in state.scop.statements:
+        step = _parts(state, statement, lanes, room)
+        moved = None if step is None else tried(state, step)
+        if step is not None and moved is not None:
+            state = moved
+            room -= step.count * _bits(state, statement.stmt.target)
+            parts.append(step)
+    if not parts:
+        return None
+    # What is copied is in as many banks as there are parts, each of which is rounded up to whole memories, and is there
+    # twice where tiles are copied while others are worked on.
+    taken = most - room
+    left = (most_room(board) - taken) // _TILES
+    narrow = replace(allowed, room=allowed.room * (taken + left) / chip_room(board))
+    found = (outside if tiled else in_tiles)(
+        program, Schedule(), board, narrow, (*before, *free, *parts)
+    )
+    if found is None or _words(found) != _words(plain):
+        return None
+    return Schedule((*found, *_cuts(program, found, parts)))
+
+
+def _words(schedule: Schedule) -> list[Step]:
+    return [step for step in schedule if isinstance(step, Pack)]
+
+
+def _lanes(program: Program, plain: Schedule) -> Mapping[str, int]:
+    """Elements in a word of each array outside."""
+    packs = [step for step in plain if isinstance(step, Pack)]
+    return {array.name: max(1, packed_lanes(packs, array)) for array in program.arrays}
+
+
+def _parts(
+    state: ScheduledScop, statement: Statement, lanes: Mapping[str, int], room: int
+) -> PartialSums | None:
+    """Parts of what a statement updates, as many as there is room for; None where it is no element that is data, or all
+    loops move it.
+    """
+    stmt = statement.stmt
+    if not isinstance(stmt.value, Scatter) or statement.name not in state.reassociated:
+        return None
+    moving = {v for e in stmt.target.indices if not e.is_data for v in e.variables()}
+    still = [loop.var for loop in statement.loops if loop.var not in moving]
+    if not still:
+        return None
+    turns = still[-1]
+    read = [e.array for e in loads(stmt.value) if turns in _variables(e)]
+    words = min((lanes[array] for array in read if array != stmt.target.array), default=1)
+    floats = isinstance(state.scop.program.array(stmt.target.array).dtype, FloatType)
+    count = min(_MOST, words * (_FLOAT_STATES if floats else _STATES))
+    while count > 1 and count * _bits(state, stmt.target) > room:
+        count //= 2
+    ref, around = f"{statement.name}.{turns}", f"{statement.name}.{still[0]}"
+    return PartialSums(statement.name, ref, count, around=around) if count > 1 else None
+
+
+def _variables(access: Access) -> set[str]:
+    return {v for index in access.indices for v in index.variables()}
+
+
+def _bits(state: ScheduledScop, target: Access) -> int:
+    array = state.scop.program.array(target.array)
+    return prod(array.shape) * word_bits(array.dtype)
+
+
+def _cuts(program: Program, found: Schedule, parts: Sequence[PartialSums]) -> list[Split]:
+    """The loops that take turns in blocks, so that each copy of a block's loop knows its part."""
+    state, cuts = apply(program, found), list[Split]()
+    for step in parts:
+        turns = step.loop.rpartition(".")[2]
+        names = [name for p in state.of_statement(step.stmt) for name in p.names]
+        inner = next(n for n in reversed(names) if n == turns or n.startswith(f"{turns}_"))
+        moved = tried(state, cut := Split(f"{step.stmt}.{inner}", step.count, tail="guard"))
+        if moved is not None:
+            state = moved
+            cuts.append(cut)
+    return cuts
