@@ -154,6 +154,8 @@ def _wait(
         delay[~(blocks[:, moves] > 1).any(axis=1)] = carry.kept
     if not carry.tree:
         delay += carry.more * (np.maximum(1, terms // carry.distance) - 1)
+    if carry.anywhere:
+        return delay
     inside = blocks[:, level + 1 :].prod(axis=1)
     found: _Floats = delay / np.maximum(1, inside * np.maximum(1, carry.distance / copies))
     return found

@@ -184,7 +184,14 @@ def _extreme(bound: Affine, var: str, first: Affine, last: Affine) -> Affine:
     return bound.substitute({var: first if factor > 0 else last})
 
 
-def with_partials(program: Program, name: str, level: int, count: int, block: int = 1) -> Partial:
+def with_partials(
+    program: Program,
+    name: str,
+    level: int,
+    count: int,
+    block: int = 1,
+    around: int | None = None,
+) -> Partial:
     """The program with the accumulation of a statement spread over ``count`` elements.
 
     Args:
@@ -193,7 +200,9 @@ def with_partials(program: Program, name: str, level: int, count: int, block: in
         level: of its loops, the one whose iterations take turns, counted from the outermost.
         count: accumulators of each element.
         block: iterations that one of them takes in a row.
+        around: the loop in front of which they start and behind which they are added up; None for that of ``level``.
     """
+    reduced = level if around is None else around
     stmts = [s.name for s in program.statements()]
     arrays = [a.name for a in program.arrays]
     stmt = next(s for s in program.statements() if s.name == name)
@@ -207,9 +216,10 @@ def with_partials(program: Program, name: str, level: int, count: int, block: in
         names.array, of.dtype, (*of.shape, count), Storage.LOCAL, False, of.scope_depth, of.span
     )
     elements = elements_of(program, stmt, stmt.target.array, variables_in(program))
-    body = _Rewriter(names, array, stmt, elements, level, count, block).nodes(program.body, ())
+    rewriter = _Rewriter(names, array, stmt, elements, reduced, level, count, block)
+    body = rewriter.nodes(program.body, ())
     new = replace(program, arrays=(*program.arrays, array), body=body)
-    return Partial(ordered_locals(new), names.array, names.init, names.sum, level)
+    return Partial(ordered_locals(new), names.array, names.init, names.sum, reduced)
 
 
 def position(loop: Loop) -> Affine:
@@ -238,6 +248,7 @@ class _Rewriter:
     stmt: Stmt
     elements: Elements
     level: int
+    turns: int
     count: int
     block: int
 
@@ -251,7 +262,7 @@ class _Rewriter:
     def _node(self, node: Node, around: tuple[Loop, ...]) -> tuple[Node, ...]:
         match node:
             case Stmt():
-                return (self._accumulation(node, around[self.level]),)
+                return (self._accumulation(node, around[self.turns]),)
             case If(then=then, orelse=orelse):
                 new = (self.nodes(then, around), self.nodes(orelse, around))
                 return (replace(node, then=new[0], orelse=new[1]),)

@@ -245,9 +245,11 @@ class ScheduleBuilder(RangeMethods):
         return self._add(steps.Reassociate, stmt)
 
     @step_method
-    def partial_sums(self, stmt: str, loop: str, count: int, block: int = 1) -> ScheduleBuilder:
+    def partial_sums(
+        self, stmt: str, loop: str, count: int, block: int = 1, around: str = ""
+    ) -> ScheduleBuilder:
         """See `dsl.schedules.steps.PartialSums`."""
-        return self._add(steps.PartialSums, stmt, loop, count, block)
+        return self._add(steps.PartialSums, stmt, loop, count, block, around)
 
     @step_method
     def locate(self, stmt: str, loop: str) -> ScheduleBuilder:

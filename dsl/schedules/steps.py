@@ -170,7 +170,8 @@ class Reassociate(Step):
 @dataclass(frozen=True, slots=True)
 class PartialSums(Step):
     """Spread the reduction of one statement over ``count`` accumulators, which take turns along
-    ``loop``, each for ``block`` iterations, and are added up behind it. It implies `Reassociate`.
+    ``loop``, each for ``block`` iterations, and are added up behind it, or behind ``around``, a loop around it. It
+    implies `Reassociate`.
     """
 
     kind = "partial_sums"
@@ -179,6 +180,7 @@ class PartialSums(Step):
     loop: str
     count: int
     block: int = 1
+    around: str = ""
     reassociated = Reassociate.reassociated
 
 

@@ -32,6 +32,13 @@ def histogram(x: u8[64], h: u32[16]):
 
 
 @weft.kernel
+def image(x: u8[4, 12], h: u32[16]):
+    for i in range(4):
+        for j in range(12):
+            h[x[i, j] & 15] += 1
+
+
+@weft.kernel
 def rows(x: u8[4, 16], w: i16[4, 16], h: i32[4, 8], t: i32[4]):
     for r in range(4):
         t[r] = h[r, 0]
@@ -96,6 +103,9 @@ PARTS = [
     (deposits, steps().reassociate("S1").partial_sums("S0", "p", 4).partial_sums("S1", "p", 2)),
     (degrees, steps().reassociate("S1").partial_sums("S0", "e", 4)),
     (means, steps().partial_sums("S0", "S0.i", 2).partial_sums("S1", "S1.i", 4)),
+    (image, steps().partial_sums("S0", "j", 4, around="i").split("S0.j", 4)),
+    (cells, steps().partial_sums("S1", "j", 3, around="i")),
+    (rows, steps().partial_sums("S1", "S1.i", 4, around="S1.i")),
 ]
 
 
@@ -122,6 +132,15 @@ def test_all_levels_agree() -> None:
     cases = [Case(n, k.program, b.build()) for n, (k, b) in enumerate(PARTS)]
     found = check_levels(cases)
     assert not found, found[0].report()
+
+
+def test_parts_of_an_inner_loop_are_added_up_behind_an_outer_one() -> None:
+    builder = steps().partial_sums("S0", "j", 4, around="i")
+    body = apply(image.program, builder.build()).scop.program.body
+    assert [type(node) for node in body] == [Loop, Loop, Loop]
+    assert "h_part[x[i, j] & 15, j % 4] += 1" in pretty(
+        apply(image.program, builder.build()).scop.program
+    )
 
 
 @pytest.mark.parametrize(("kernel", "builder"), PARTS)
@@ -181,6 +200,19 @@ def test_what_is_broken_is_refuted(change: str, said: str) -> None:
             "S1 accesses d[?]",
         ),
         (rows, steps().partial_sums("S1", "S1.r", 2), "W221", "into another element in each iter"),
+        (
+            rows,
+            steps().partial_sums("S1", "S1.i", 2, around="S1.r"),
+            "W221",
+            "into another element in each iteration of 'r'",
+        ),
+        (
+            image,
+            steps().partial_sums("S0", "i", 2, around="j"),
+            "W221",
+            "'j' is no loop around 'i'",
+        ),
+        (image, steps().partial_sums("S0", "j", 2, around="k"), "W201", "'k'"),
         (last, steps().partial_sums("S0", "i", 2), "W209", "S0 is not a reduction"),
     ],
 )

@@ -33,6 +33,7 @@ from dse.space.loops.tiles import in_one_pass, in_wider_tiles
 from dse.space.loops.whole_ranges import in_whole_ranges
 from dse.space.nests.contents import all_logic
 from dse.space.start import Start, start_of
+from dse.space.sums.updates_in_tiles import in_parts_of_tables
 from dse.strategies.names import STRATEGIES
 from dsl.errors.errors import InputError, ToolError, did_you_mean
 from dsl.errors.shown import shown
@@ -132,7 +133,9 @@ class Searched:
         tiles = None if self.supported else in_tiles(program, schedule, board, allowed, whole)
         wide = None if schedule else in_wider_tiles(program, plain, board, allowed, whole)
         joined = None if schedule else in_one_pass(program, wide or plain)
-        others = (start_of(program, one, self.fix).steps for one in (tiles, wide, joined) if one)
+        parts = None if schedule else in_parts_of_tables(program, plain, board, allowed, whole)
+        ways = (tiles, wide, joined, parts)
+        others = (start_of(program, one, self.fix).steps for one in ways if one)
         return replace(start, others=tuple(others))
 
     @property

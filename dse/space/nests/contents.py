@@ -197,6 +197,7 @@ def carry_of(found: Carried, delays: Mapping[str, Delays], trees: bool, leaves: 
             found.flow,
             kept,
             reduction=True,
+            anywhere=sink.through_memory,
         )
     most = max(source.whole, sink.whole)
     return Carry(found.distance, max(0.0, most + sink.memory), most, flow=found.flow)

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import prod
 
 from dsl.expressions.affine import Affine, FloorDiv
+from dsl.expressions.expr import Scatter
+from polyhedral.scop.scheduled import Piece
 
 _FAR = 16  # bits of a distance at which no copies are in one bank of a power of two
 _COPIES = 7  # bits of the copies of a loop that banks look at
@@ -37,6 +39,19 @@ def is_anywhere(index: Affine) -> bool:
             return not any(c % 2 for _, c in (*numerator.terms, ("", numerator.const)))
         case _:
             return False
+
+
+def tells_part(pieces: Iterable[Piece], level: int) -> bool:
+    """Whether a loop is in a subscript of what is updated at others that values tell: each of its iterations has a part of
+    its own.
+    """
+    return any(
+        piece.names[level] in index.substitute(dict(piece.bindings)).variables()
+        for piece in pieces
+        if isinstance(piece.statement.stmt.value, Scatter)
+        for index in piece.statement.stmt.target.indices
+        if not index.is_data
+    )
 
 
 def registers(

@@ -28,7 +28,7 @@ class Carry:
     along the loop and along each one inside it; see `polyhedral.dependences.carried.Carried`. ``kept`` is
     the delay where it is in a register: of a local that moves with no loop of the pipeline, so that each of
     its elements has a bank. A ``reduction`` is of a sum: all of its terms in a body are in one chain, whatever loops
-    they come from.
+    they come from. ``anywhere``: values tell the element, so that a tool takes it to be that of the next iteration.
     """
 
     distance: int
@@ -41,6 +41,7 @@ class Carry:
     flow: tuple[int, ...] = ()
     kept: float | None = None
     reduction: bool = False
+    anywhere: bool = False
 
     def delay_in(self, pipeline: frozenset[str]) -> float:
         """``delay`` in a pipeline of these loops."""
@@ -60,6 +61,8 @@ class Carry:
         Args:
             sides: blocks and copies in a block, of the loop and of each one inside it.
         """
+        if self.anywhere:
+            return 1.0
         inside = 1.0
         for blocks, _ in sides[1:]:
             inside *= blocks

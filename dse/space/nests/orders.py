@@ -19,6 +19,7 @@ from dse.space.nests.contents import (
 )
 from dse.space.nests.context import Context
 from dse.space.nests.groups import Group, groups, iterations, own_level
+from dse.space.nests.look_ups import tells_part
 from dse.space.nests.nest import Carry, Nest, NestLoop, Operation, Order, Use
 from dse.space.nests.skews import skews_of
 from dse.space.nests.triangles import is_short, only_copies
@@ -331,10 +332,12 @@ class _Band:
 
     def _most(self, level: int, dependences: Sequence[Carried]) -> int:
         """The most copies worth making; 0 for any. Where values tell what is updated they take turns, whichever loop they
-        are of: those of the loops inside are enough, and each loop is innermost in an order where that is legal.
+        are of: those of the loops inside are enough, and each loop is innermost in an order where that is legal. So are
+        those of a loop inside that take none, as each is of a part of its own.
         """
         first, *inner = (self._takes_turns(k, dependences) for k in range(level, self.levels[1]))
-        found = (self.interval(k) for k, turns in enumerate(inner, level + 1) if turns)
+        inside = enumerate(inner, level + 1)
+        found = (self.interval(k) for k, turns in inside if turns or tells_part(self.group, k))
         return max(1, _IN_TURN // prod(i.extent for i in found if i is not None)) if first else 0
 
     def _takes_turns(self, level: int, dependences: Sequence[Carried]) -> bool:

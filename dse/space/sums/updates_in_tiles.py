@@ -13,7 +13,7 @@ from dataclasses import replace
 from math import prod
 
 from backends.deploy.boards import Board
-from backends.deploy.outside import in_tiles, outside
+from backends.deploy.outside import outside
 from backends.deploy.rooms import chip_room, most_room
 from backends.deploy.tiles import Allowance
 from dse.space.loops.regrouped import reassociated
@@ -55,7 +55,6 @@ def in_parts_of_tables(
     Raises:
         ToolError: as `outside`.
     """
-    tiled = any(isinstance(step, Buffer) and step.at for step in plain)
     state, free = reassociated(begun(program, before), floats=allowed.trees)
     lanes = _lanes(program, plain)
     room = most = most_room(board) // _SHARE
@@ -74,10 +73,9 @@ def in_parts_of_tables(
     taken = most - room
     left = (most_room(board) - taken) // _TILES
     narrow = replace(allowed, room=allowed.room * (taken + left) / chip_room(board))
-    found = (outside if tiled else in_tiles)(
-        program, Schedule(), board, narrow, (*before, *free, *parts)
-    )
-    if found is None or _words(found) != _words(plain):
+    found = outside(program, Schedule(), board, narrow, (*before, *free, *parts))
+    tiled = any(isinstance(step, Buffer) and step.at for step in found)
+    if not tiled or _words(found) != _words(plain):
         return None
     return Schedule((*found, *_cuts(program, found, parts)))
 

@@ -19,7 +19,8 @@ After ``partial_sums("S0", "k", 4)``::
 An iteration of ``k`` now waits for the one four before it. The three statements, their loops and
 the local ``y_part`` may be named by later steps; `split("k", 4)` makes the inner loop's variable
 the number of the accumulator, so that its bank is known. With a block of b iterations it is
-``y_part[i, k // b % 4]``. min, max, & and | start from the element.
+``y_part[i, k // b % 4]``. min, max, & and | start from the element. With a loop ``around`` the accumulators that
+take turns along ``k`` are started in front of that loop and added up behind it, once for all of its iterations.
 
 Where it is data which element is updated, as in a histogram, all elements that may be have accumulators: of
 ``h[x[i]] += 1`` (S0) ``partial_sums("S0", "i", 4)`` makes ::
@@ -43,6 +44,7 @@ element while the loop runs, unless it accumulates by the same operator and is s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import islpy as isl
@@ -55,7 +57,7 @@ from dsl.schedules.steps import PartialSums, Reassociate
 from polyhedral.isl.text import dims, map_of
 from polyhedral.legality.program import check_program
 from polyhedral.scop.lookup import find_loop, find_statement
-from polyhedral.scop.scheduled import ScheduledScop, is_as_written, original
+from polyhedral.scop.scheduled import Piece, ScheduledScop, is_as_written, original
 from polyhedral.scop.scop import Scop, Statement, accumulate_alike, common_loops, same_run
 from polyhedral.transforms.recurrences.reassociate import reassociate
 from polyhedral.transforms.registry import Order, transform
@@ -83,13 +85,15 @@ def partial_sums(state: ScheduledScop, step: PartialSums) -> ScheduledScop:
     if level is None:
         raise _refused(step, f"{step.stmt} does not run in '{step.loop}'")
     statement = state.scop.statement(step.stmt)
-    _check_form(statement, level, step)
-    _check_alone(state, statement, level, step)
-    found = with_partials(state.scop.program, step.stmt, level, step.count, step.block)
+    reduced = _level_around(state, pieces, level, step)
+    _check_form(statement, reduced, level, step)
+    _check_alone(state, statement, reduced, step)
+    found = with_partials(state.scop.program, step.stmt, level, step.count, step.block, reduced)
     try:
         scop = check_program(found.program)
     except LanguageError as error:
-        text = f"{step.stmt} does not touch its element each time that '{step.loop}' is run"
+        reduced_loop = step.around or step.loop
+        text = f"{step.stmt} does not touch its element each time that '{reduced_loop}' is run"
         raise _refused(step, text, (error.message, *error.notes)) from error
     _check_once(scop, found, step)
     return replace(
@@ -98,6 +102,23 @@ def partial_sums(state: ScheduledScop, step: PartialSums) -> ScheduledScop:
         pieces=original(scop).pieces,
         reassociated=state.reassociated | {found.sum},
     )
+
+
+def _level_around(
+    state: ScheduledScop, pieces: Sequence[Piece], level: int, step: PartialSums
+) -> int:
+    """The loop behind which accumulators are added up: that of the turns, or one around it."""
+    if not step.around:
+        return level
+    uid = find_loop(state, step.around, step)
+    found = next((k for p in pieces if (k := p.level(uid)) is not None), None)
+    if found is None or found > level:
+        raise _refused(
+            step,
+            f"'{step.around}' is no loop around '{step.loop}'",
+            help_="name a loop of the statement that stands further out, or leave around out",
+        )
+    return found
 
 
 def _refused(
@@ -116,13 +137,16 @@ def _check_unchanged(state: ScheduledScop, step: PartialSums) -> None:
         )
 
 
-def _check_form(s: Statement, level: int, step: PartialSums) -> None:
-    """The element stays while the loop runs, and the loops inside that move it have a range whatever its variable is."""
-    loop, stmt = s.loops[level], s.stmt
+def _check_form(s: Statement, level: int, turns: int, step: PartialSums) -> None:
+    """The element stays while the loops run that it is added up behind and that take turns, and the loops inside that move
+    it have a range whatever the variable of the former is.
+    """
+    stmt = s.stmt
     used = {v for index in stmt.target.indices for v in index.variables()}
-    if loop.var in used:
-        text = f"{step.stmt} accumulates into another element in each iteration of '{loop.var}'"
-        raise _refused(step, text, help_="name a loop that the element does not move with")
+    for loop in (s.loops[level], s.loops[turns]):
+        if loop.var in used:
+            text = f"{step.stmt} accumulates into another element in each iteration of '{loop.var}'"
+            raise _refused(step, text, help_="name a loop that the element does not move with")
     moving = moving_inside(stmt, s.loops[level + 1 :])
     known = {each.var for each in (*s.loops[:level], *moving)}
     unknown = {each.var for each in s.loops[level:]} - known
@@ -174,7 +198,7 @@ def _shared(s: Statement, t: Statement, pairs: isl.Map, step: PartialSums) -> Sc
     array = s.stmt.target.array
     element = f"{array}[{at}]" if at else array
     pair = " and ".join(f"{x.name}[{', '.join(map(str, v))}]" for x, v in ((s, first), (t, second)))
-    notes = [f"{pair} are of the same run of '{step.loop}'"]
+    notes = [f"{pair} are of the same run of '{step.around or step.loop}'"]
     if t.stmt.span is not None:
         notes.append(f"{t.name} is at {t.stmt.span}" + (f": {t.stmt.source}" * bool(t.stmt.source)))
     text = f"{t.name} accesses {element} while {s.name} accumulates into it"
@@ -197,5 +221,7 @@ def _check_once(scop: Scop, found: Partial, step: PartialSums) -> None:
         f"{{ {space}[{', '.join(a)}] -> {space}[{', '.join(b)}] : x{last} = y{last} and ({differ}) }}"
     )
     if not same.intersect(twice).is_empty():
-        text = f"several iterations inside of '{step.loop}' accumulate into one element"
+        text = (
+            f"several iterations inside of '{step.around or step.loop}' accumulate into one element"
+        )
         raise _refused(step, text, (f"{step.stmt}: {s.stmt.target}",))
