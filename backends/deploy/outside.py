@@ -84,16 +84,17 @@ def in_tiles(
     before: Sequence[Step] = (),
 ) -> Schedule | None:
     """The same with copies in tiles though all of them fit as a whole, as they are then copied while others are worked
-    on; None where nothing is expected of that, or the schedule says what becomes of loops. Cards alone have them: on
-    boards with a processor logic limits designs, and trials on another family of them are lost (gemm, SMALL, on a
-    Pynq-Z2: 16,419 cycles in 40 trials, 57,059 with tiles among them).
+    on; None where nothing is expected of that, or the schedule says what becomes of loops. Cards alone have them, but for
+    those that are asked for with locals for each row: on boards with a processor logic limits designs, and trials on
+    another family of them are lost (gemm, SMALL, on a Pynq-Z2: 16,419 cycles in 40 trials, 57,059 with tiles among them).
 
     Raises:
         ToolError: W407, as `outside`.
     """
-    if board.flow.flow != "xrt" or not all(isinstance(step, _BESIDE) for step in schedule):
-        return None
     own = allowed or Allowance(board.device.dsp)
+    asked = own.rows or board.flow.flow == "xrt"
+    if not asked or not all(isinstance(step, _BESIDE) for step in schedule):
+        return None
     copying = partial(_in_words, copying=partial(tiles_of_what_fits, allowed=own))
     return _brought(program, schedule, board, copying, before, own.room)
 

@@ -56,9 +56,13 @@ def _stored(program: Program, plan: Schedule, where: Setting) -> float:
     if where.tool.is_open or not any(isinstance(step, Buffer) for step in plan):
         return 0
     state = apply(program, plan)
-    for piece in state.pieces:
-        loops = [dim for dim in piece.dims if dim.unroll is None]
-        if loops and all(dim.pipeline_ii is None for dim in loops):
+    runs = [[dim for dim in piece.dims if dim.unroll is None] for piece in state.pieces]
+    # A statement that stands alone in a loop around others would have all of these unrolled.
+    around = {dim.uid for loops in runs for dim in loops[:-1]}
+    for piece, loops in zip(state.pieces, runs, strict=True):
+        if not loops or loops[-1].uid in around:
+            continue
+        if all(dim.pipeline_ii is None for dim in loops):
             state = tried(state, Pipeline(f"{piece.name}.{loops[-1].name}")) or state
     try:
         return ranked(state, plan, where).answer.bram18 or 0

@@ -44,10 +44,33 @@ def turned(x: f32[96, 40], y: f32[96, 40]):
         y[r, c] = t + t * t
 
 
+@weft.kernel
+def ranked(x: f32[400, 100], y: f32[400]):
+    """A row of weights is 40,000 elements for all iterations."""
+    for r in range(400):
+        w: f32[100] = 0.0
+        total: f32 = 0.0
+        for c in range(100):
+            w[c] = x[r, c] * x[r, c]
+            total += w[c]
+        best: f32 = 0.0
+        for c in range(100):
+            best += w[c] / total
+        y[r] = best
+
+
 def wider(kernel: weft.Kernel) -> Schedule | None:
     onto = board("pynq-z2")
     plain = outside(kernel.program, Schedule(), onto)
     return in_wider_tiles(kernel.program, plain, onto, Allowance(220))
+
+
+def test_what_fits_is_in_tiles_where_a_local_is_too_large_for_all_iterations():
+    schedule = wider(ranked)
+    assert schedule is not None
+    assert {"w", "total"} <= {s.array for s in schedule if isinstance(s, Expand)}
+    assert any(isinstance(s, Buffer) and s.at for s in schedule)
+    assert weft.verify(ranked, schedule).ok
 
 
 @pytest.mark.parametrize("kernel", [normalized, largest])

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from backends.deploy.boards import Board
-from backends.deploy.outside import outside
+from backends.deploy.outside import in_tiles, outside
 from backends.deploy.tiles import Allowance
 from dse.space.loops.expansion import expanded
 from dse.space.loops.regrouped import merged
@@ -33,7 +33,8 @@ def in_wider_tiles(
     before: Sequence[Step] = (),
 ) -> Schedule | None:
     """The schedule with arrays outside, tiles, and locals with an element for each iteration; None where there are no
-    tiles, or nothing is told apart by that, or arrays would be in other words.
+    tiles, or nothing is told apart by that, or arrays would be in other words. What fits as a whole is in tiles where a
+    local is too large otherwise.
 
     Args:
         program: the kernel.
@@ -43,9 +44,11 @@ def in_wider_tiles(
     Raises:
         ToolError: as `outside`.
     """
-    if not program.locals or not any(isinstance(step, Buffer) and step.at for step in plain):
+    if not program.locals:
         return None
     rows = replace(allowed, rows=True)
+    if not any(isinstance(step, Buffer) and step.at for step in plain):
+        return _where_expansion_is_too_large(program, plain, board, rows, before)
     found = outside(program, Schedule(), board, rows, before)
     # Where one local for all iterations forbids the tiles that there are otherwise, it has elements for all of them.
     alike = _tiled_loops(found) == _tiled_loops(plain)
@@ -56,8 +59,35 @@ def in_wider_tiles(
         found = outside(program, Schedule(), board, rows, (*before, *wide))
     elif not made:
         return None
-    words = [[step for step in one if isinstance(step, Pack)] for one in (plain, found)]
-    return found if words[0] == words[1] and _told_apart(found.steps, plain.steps) else None
+    alike = _words(found) == _words(plain)
+    return found if alike and _told_apart(found.steps, plain.steps) else None
+
+
+def _where_expansion_is_too_large(
+    program: Program,
+    plain: Schedule,
+    board: Board,
+    rows: Allowance,
+    before: Sequence[Step],
+) -> Schedule | None:
+    """Tiles of what fits as a whole, where some local has no element for each of all iterations otherwise, and has one
+    for each iteration of a tile.
+    """
+    found = in_tiles(program, Schedule(), board, rows, before)
+    if found is None or _words(found) != _words(plain):
+        return None
+    wide = {
+        s.array
+        for _, steps in expanded(begun(program, before), ())
+        for s in steps
+        if isinstance(s, Expand)
+    }
+    return found if {s.array for s in found if isinstance(s, Expand)} - wide else None
+
+
+def _words(schedule: Schedule) -> list[Step]:
+    """What says how many elements of arrays outside come at a time."""
+    return [step for step in schedule if isinstance(step, Pack)]
 
 
 def in_one_pass(program: Program, tiled: Schedule) -> Schedule | None:
