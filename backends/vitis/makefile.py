@@ -51,8 +51,11 @@ AP_INCLUDE = ' -isystem "$(AP_TYPES)"'
 AP_HEADERS = """\
 PYTHON    ?= python3
 AP_TYPES  ?= $(if $(XILINX_HLS),$(XILINX_HLS)/include,$(shell $(PYTHON) -c \\
-  "from importlib.metadata import files; print(next(f.locate().parent \\
-  for f in files('hls4ml') if f.name == 'ap_int.h' and 'vivado' in f.parts))"))
+  "import sys; from importlib.metadata import distributions as of; \\
+  found = [f.locate().parent for d in of(name='hls4ml') for f in d.files or () \\
+  if f.name == 'ap_int.h' and 'vivado' in f.parts]; \\
+  print(*found[:1]) if found else sys.exit('no ap_int.h: neither Vitis HLS (XILINX_HLS) nor hls4ml \\
+  of $(PYTHON); pip install hls4ml, or make AP_TYPES=FOLDER')"))
 """
 
 

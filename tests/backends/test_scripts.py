@@ -285,14 +285,20 @@ def test_the_makefile_runs_the_tools(tmp_path: Path) -> None:
 def test_the_makefile_finds_the_headers(tmp_path: Path) -> None:
     (tmp_path / "Makefile").write_text(makefile(FILES) + "\nshow:\n\t@echo '$(AP_TYPES)'\n")
     found = {}
-    for root in ("", "/opt/hls"):
+    python = shutil.which("python3") or "python3"
+    for root, options in (("", " -S"), ("/opt/hls", "")):
         done = subprocess.run(
-            ["make", "-s", "show", f"PYTHON={shutil.which('python3') or 'python3'}"],
+            ["make", "-s", "show", f"PYTHON={python}{options}"],
             capture_output=True, text=True, timeout=60, cwd=tmp_path,
             env={**os.environ, "XILINX_HLS": root},
         )  # fmt: skip
-        found[root] = done.stdout.strip()
-    assert found["/opt/hls"] == "/opt/hls/include"
+        found[root] = done.stdout.strip(), done.stderr
+    assert found["/opt/hls"] == ("/opt/hls/include", "")
+    nowhere, said = found[""]  # without its packages
+    assert nowhere == ""
+    assert "no ap_int.h: neither" in said
+    assert "make AP_TYPES=FOLDER" in said
+    assert "Traceback" not in said
 
 
 @pytest.mark.parametrize("clock", [0, -1, 1e9, float("nan")])
