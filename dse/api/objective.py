@@ -101,7 +101,8 @@ class Objective:
         self._evaluator = wanted.chosen_evaluator(self._where)
         program = kernel.at(size).program
         start = wanted.start(program)
-        self._space = space_of(program, self._where.tool, reassociate, start=start)
+        bram18 = self._limits.most("bram18", self._where.device.bram18)
+        self._space = space_of(program, self._where.tool, reassociate, start=start, bram18=bram18)
 
     @property
     def directions(self) -> list[str]:

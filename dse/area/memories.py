@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from dse.space.memory.banks import Demand
+from dse.space.memory.distributed_ram import IMPL, Blocks, banked, bindable, short_of_blocks
 from dse.space.space import Space
 from dsl.schedules.schedule import Schedule
 from polyhedral.banks.splits import Split
@@ -25,10 +26,12 @@ class Memories:
         steps = Schedule(space.variants[variant].steps)
         kernel = kernel_of_tree(loop_tree(apply(space.program, steps)))
         self._rules = storage_rules(space.tool.name)
+        self._blocks = Blocks(space.bram18, self._rules)
+        self._bindable = bindable(space.variants[variant].program, space.variants[variant].steps)
         self._adapters = adapters_cost(kernel, space.tool)
         self._arrays = tuple(m for m in kernel.memories if m.shape and not m.argument)
         self._dims = [(m.name, d) for m in self._arrays for d in range(len(m.shape))]
-        self._known: dict[tuple[str, tuple[int, ...]], StorageCost] = {}
+        self._known: dict[tuple[str, str, tuple[int, ...]], StorageCost] = {}
         self._totals: dict[tuple[int, ...], StorageCost] = {}
 
     def cost(self, banks: Demand) -> StorageCost:
@@ -41,14 +44,17 @@ class Memories:
         total = self._totals.get(key)
         if total is None:
             total = self._adapters
+            in_luts = short_of_blocks(((banked(m, banks), 1) for m in self._bindable), self._blocks)
             for memory in self._arrays:
+                if memory.name in in_luts:
+                    memory = replace(memory, impl=IMPL)
                 total = total.plus(self._of(memory, banks))
             self._totals[key] = total
         return total
 
     def _of(self, memory: Memory, banks: Mapping[tuple[str, int], int]) -> StorageCost:
         factors = tuple(banks.get((memory.name, d), 1) for d in range(len(memory.shape)))
-        key = memory.name, factors
+        key = memory.name, memory.impl, factors
         if key not in self._known:
             splits = tuple(Split("cyclic", f) for f in factors)
             self._known[key] = memory_cost(replace(memory, splits=splits), self._rules)

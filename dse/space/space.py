@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 from dse.space.costs.cost import cost, uneven
 from dse.space.loops.whole_ranges import in_whole_ranges
+from dse.space.memory.distributed_ram import Blocks, bindable, bindings
 from dse.space.memory.partitions import solved
 from dse.space.nests.contents import all_logic
 from dse.space.nests.context import Context
@@ -20,6 +22,7 @@ from dsl.schedules.steps import Flatten, Pipeline, Reorder, Split, Step, Tail, U
 from polyhedral.codegen.generate import loop_tree
 from polyhedral.looptree.counts import instance_counts
 from polyhedral.schedule import apply
+from qor_gnn.memory.storage import storage_rules
 from qor_gnn.tools.personality import Personality, allowed
 
 
@@ -56,6 +59,7 @@ class Space:
         logic: LUTs that count as a DSP slice, where all operators are made of LUTs: what is planned
             with are shares of both then; else 0.
         start: what all designs have, from a schedule that the search begins with.
+        bram18: blocks that a design may use: local arrays whose banks need more of them are kept in LUTs.
     """
 
     program: Program
@@ -64,6 +68,7 @@ class Space:
     variants: tuple[Variant, ...]
     logic: float = 0.0
     start: Start = START
+    bram18: float = inf
 
     @property
     def size(self) -> int:
@@ -90,7 +95,20 @@ class Space:
             parts.append((order, choice.vector))
             asked.append(choice.ii)
         banks = solved(variant.program, parts, asked, self.start.beside(variant.made))
-        return None if banks is None else Schedule((*steps, *banks))
+        if banks is None:
+            return None
+        memories = bindable(variant.program, variant.steps)
+        schedule = Schedule((*steps, *banks))
+        if self.bram18 == inf or not memories:
+            return schedule
+        nests = [(*part, ii) for part, ii in zip(parts, asked, strict=True)]
+        bound = bindings(self.program, schedule, memories, nests, self.tool, self.blocks)
+        return Schedule((*schedule, *bound)) if bound else schedule
+
+    @property
+    def blocks(self) -> Blocks:
+        """Block RAM that a design may use."""
+        return Blocks(self.bram18, storage_rules(self.tool.name))
 
     def plain(self, variant: int = 0) -> Point:
         """The point without any unrolling, every nest in its present order."""
@@ -104,6 +122,7 @@ def space_of(
     reassociate: bool = False,
     logic: float = 0.0,
     start: Start = START,
+    bram18: float = inf,
 ) -> Space:
     """The space of a kernel: structures and orders by legality, factors from the trip counts.
 
@@ -113,6 +132,7 @@ def space_of(
         reassociate: reductions of floats may be done in any order.
         logic: LUTs of the budget for each DSP slice of it; 0 where LUTs are not planned with.
         start: what all designs have.
+        bram18: blocks that a design may use; infinite for a tool's choice of storage, whatever it takes.
 
     Raises:
         ScheduleError: W2xx, a step of the start is not legal.
@@ -139,7 +159,9 @@ def space_of(
             context = replace(context, counts=instance_counts(loop_tree(whole)))
             more = variants(whole, context, reassociate, own)
             found += [replace(v, name=f"{v.name}, whole ranges") for v in more]
-    return Space(program, tool, reassociate, tuple(found), logic, start)
+    if tool.is_open:
+        bram18 = inf  # it makes what it is told of memories by itself
+    return Space(program, tool, reassociate, tuple(found), logic, start, bram18)
 
 
 def nest_steps(nest: Nest, order: Order, vector: Vector, ii: int = 1) -> Iterator[Step]:

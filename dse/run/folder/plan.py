@@ -112,6 +112,11 @@ class Plan:
         return self.limits.most("lut", self.where.device.lut)
 
     @property
+    def bram18(self) -> int:
+        """Blocks that a design may use, as csynth counts them."""
+        return self.limits.most("bram18", self.where.device.bram18)
+
+    @property
     def logic(self) -> float:
         """LUTs that a design may use for each DSP slice of its budget; 0 where it may use none."""
         return self.luts / self.budget if self.budget else 0.0

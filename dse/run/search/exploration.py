@@ -85,7 +85,9 @@ def carry_out(
         if database is not None:
             storage = stack.enter_context(connected(database.url, database.wait, database.heard))
         run = stack.enter_context(contextlib.closing(opened(folder, plan, resume=resume)))
-        space = space_of(plan.program, plan.where.tool, plan.reassociate, plan.logic, plan.start)
+        space = space_of(
+            plan.program, plan.where.tool, plan.reassociate, plan.logic, plan.start, plan.bram18
+        )
         problem = _described(
             run, plan, space, work_of(plan.program, plan.where.tool, plan.reassociate)
         )
