@@ -16,6 +16,7 @@ from dse.strategies.certain import certain
 from dse.strategies.estimates import Estimates
 from dse.strategies.fabric import FabricBudget, FabricPlan, fabric_budget
 from dse.strategies.filters import filters
+from dse.strategies.one_block import one_block
 from dse.strategies.pom import pom
 from dse.strategies.refine import refined
 from dse.strategies.relieved import relieved
@@ -56,6 +57,7 @@ def opening(space: Space, budget: int, limits: Limits, copies: int | None = None
         yield from noted(filters(space, budget, fabric), known)
         yield from noted(pom(space, budget, limits, fabric), known)
         yield from noted(smallest(space, budget, fabric, known), known)
+        yield from noted(one_block(space, budget, fabric, dict(known)), known)
         yield from noted(certain(space, budget, fabric), known)
         yield from noted(solved(space, budget, limits, _BEST, dict(known), fabric), known)
     yield from refined(space, budget, limits, known, fabric, copies, inside)

@@ -85,7 +85,7 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
         copies = int(budget / each) + 1 if each else copies
         copies = max(copies, min(MAX_BANKS, copies * order.waits))
     every = [rung(vector) for vector in fewest(nest, number, max(1, copies))]
-    every += [rung(vector) for vector in _whole(order, copies)]
+    every += [rung(vector) for vector in whole(order, copies)]
     most, interval = max(budget, least.dsp), longest(nest, order)
     found = [r for r in (_within(nest, each, most, interval) for each in every) if r is not None]
     found = [_asking(nest, r, budget, interval) for r in found]
@@ -100,7 +100,7 @@ def ladder(nest: Nest, number: int, budget: int) -> tuple[Rung, ...]:
     return tuple(sorted(found, key=attrgetter("key")))
 
 
-def _whole(order: Order, copies: int) -> Iterator[Vector]:
+def whole(order: Order, copies: int) -> Iterator[Vector]:
     """The vector that unrolls all loops, where that is at most so many copies."""
     extents = [loop.extent for loop in order.band if loop.extent in loop.factors]
     if extents and len(extents) == len(order.band) and not order.given:
