@@ -13,6 +13,7 @@ from dse.space.loops.overlaps import leaves_regions
 from dse.space.loops.rectangles import in_rectangles, short_chains
 from dse.space.loops.regrouped import critical_last, distributed, reassociated
 from dse.space.loops.told_apart import first_apart, turns_written_out
+from dse.space.loops.trimmed import trimmed
 from dse.space.loops.wide_skews import widely_skewed
 from dse.space.memory.kept import kept
 from dse.space.memory.registers import in_registers
@@ -68,9 +69,12 @@ def variants(
     tool can build sums without DSP slices, each structure is there once more with all sums so. A ``start``
     that says how statements share loops is the only structure.
     """
+    steps = start.steps
+    if not start.structured:
+        state, steps = trimmed(state, steps)
     state, last = critical_last(state, floats=reassociate and not start.structured)
     state, free = reassociated(state, floats=reassociate)
-    free = (*start.steps, *last, *free)
+    free = (*steps, *last, *free)
     found = _variants(state, free, context, reassociate, start)
     for how, move in _REWRITTEN if not start.structured else ():
         moved, longer = move(state, free)
@@ -133,8 +137,7 @@ def _variants(
     outer += [[_with_short_chains(_variant(*structure, context))] for structure in wide]
     outer += [_registers(*one, context) for one in boxes or structures]
     if not start.structured:
-        both = after(structures, "mirrored", mirrored)
-        outer += [_outer(*one, context) for one in both]
+        outer += _mirrored(structures, context)
         lanes = after([("as written", state, free)], "a sum for each lane", lane_sums)
         outer += _carried([*structures, *others, *lanes, *chained], rectangles, context)
     outer += _unrolled_inside([*others, *after(others, "turned", turned)], context)
@@ -189,6 +192,16 @@ def _unrolled_inside(structures: Sequence[Structure], context: Context) -> list[
     return found + [
         _kept(*structure, context) for structure in (*structures, *with_rows(structures))
     ]
+
+
+def _mirrored(structures: Sequence[Structure], context: Context) -> Iterator[list[Variant]]:
+    """The structures with second arrays for tables that are read by rows and by columns, and with short chains as well."""
+    found = after(structures, "mirrored", mirrored)
+    for name, state, steps in tuple(found):
+        found += [
+            (f"{name}, {how}", at, longer) for how, at, longer in with_chains(state, steps, context)
+        ]
+    yield from (_outer(*one, context) for one in found)
 
 
 def _of_blocks(variant: Variant) -> Variant:

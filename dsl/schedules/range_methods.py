@@ -32,3 +32,8 @@ class RangeMethods(PragmaMethods):
     def separate(self) -> Self:
         """See `dsl.schedules.range_steps.Separate`."""
         return self._add(steps.Separate)
+
+    @step_method
+    def trim(self, stmt: str) -> Self:
+        """See `dsl.schedules.range_steps.Trim`."""
+        return self._add(steps.Trim, stmt)

@@ -60,3 +60,14 @@ class Separate(Step):
 
     kind = "separate"
     other_names = ("clone", "split_statement")
+
+
+@dataclass(frozen=True, slots=True)
+class Trim(Step):
+    """Leave out the iterations of a statement whose values nothing reads, as most of what ``m: i32[60, 60] = 0`` assigns
+    to a table of which one half is used.
+    """
+
+    kind = "trim"
+    other_names = ("dead_stores", "eliminate_dead_stores")
+    stmt: str

@@ -8,7 +8,7 @@ from typing import get_args
 
 from dsl.programs.program import Program
 from dsl.schedules.port_steps import Mirror, Replicate
-from dsl.schedules.range_steps import Join, Separate, Unflatten
+from dsl.schedules.range_steps import Join, Separate, Trim, Unflatten
 from dsl.schedules.recurrence_steps import Carry, CriticalLast, Locate, Scan, Tree, Versions
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Buffer, Expand, PartialSums, Reuse, Step
@@ -25,6 +25,7 @@ from polyhedral.equivalence.reuse import check_reuse
 from polyhedral.equivalence.scanning import check_scanning
 from polyhedral.equivalence.term_order import check_term_order
 from polyhedral.equivalence.trees import check_tree
+from polyhedral.equivalence.trimming import check_trimming
 from polyhedral.isl.effort import OPERATIONS, TooMuchWork, limited
 from polyhedral.schedule import apply_step
 from polyhedral.scop.lookup import find_loop
@@ -50,6 +51,7 @@ Rewrites = (
     | Join
     | Unflatten
     | Separate
+    | Trim
 )
 REWRITING = get_args(Rewrites)
 
@@ -121,6 +123,10 @@ def _rewriting(
             yield Rewriting(step, program, made.program, _origins(made), before.reassociated)
             depth = 0 if isinstance(step, Mirror | Versions) else _depth(before, step.at, step)
             yield Rewriting(step, made.program, new, (), after.reassociated, depth)
+        case Trim():
+            made = materialised(before)
+            yield Rewriting(step, program, made.program, _origins(made), before.reassociated)
+            yield Rewriting(step, made.program, new, (), after.reassociated)
         case Join() | Unflatten():
             moved = joined(before, step) if isinstance(step, Join) else cut(before, step)
             origins = _origins(materialised(moved))
@@ -177,7 +183,9 @@ def _checked(rewriting: Rewriting) -> Refutation | None:
         case Join() | Unflatten() | Separate():
             origins, memories = dict(rewriting.origins), dict(rewriting.memories)
             return check_loops(before, after, origins, rewriting.free, memories)
-        case Buffer() | Reuse() | Carry() | Mirror() | Versions() | Expand() if rewriting.origins:
+        case Buffer() | Reuse() | Carry() | Mirror() | Versions() | Expand() | Trim() if (
+            rewriting.origins
+        ):
             return check_loops(before, after, dict(rewriting.origins), rewriting.free)
         case Expand(array=array):
             return check_expansion(before, after, array)
@@ -187,5 +195,7 @@ def _checked(rewriting: Rewriting) -> Refutation | None:
             return check_reuse(before, after, array)
         case Carry(array=array) | Mirror(array=array) | Versions(array=array):
             return check_carrying(before, after, array)
+        case Trim(stmt=stmt):
+            return check_trimming(before, after, stmt)
         case CriticalLast(stmt=stmt):
             return check_term_order(before, after, stmt)

@@ -42,6 +42,7 @@ from polyhedral.transforms.loops import (  # noqa: F401
     skew,
     split,
     tile,
+    trim,
     unflatten,
     unroll,
 )

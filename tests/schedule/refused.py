@@ -47,6 +47,8 @@ REFUSED: list[tuple[Build, str, str]] = [
     (lambda s: s.join("S0.j", "S0.i"), "W250", "not in 'S0.i' directly inside of it"),
     (lambda s: s.unflatten("S0.j", 2), "W251", "nothing in 'S0.j' divides by 2"),
     (lambda s: s.peel("S0.j", 6), "W252", "no more than 6 iterations"),
+    (lambda s: s.trim("S0"), "W246", "each value that S0 assigns is read"),
+    (lambda s: s.trim("S2"), "W246", "'y' is no local"),
     (lambda s: s.separate(), "W242", "each loop stands in one place"),
     (lambda s: s.peel("S0.j").dataflow().separate(), "W241", "put it in front of dataflow"),
     (lambda s: s.carry("A", "S0.i"), "W236", "'S0.i' cannot carry 'A'"),

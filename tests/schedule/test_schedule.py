@@ -33,7 +33,7 @@ def every_step() -> Schedule:
     s.mirror("A", "A[k, j]").mirror("A", "A[i, k]", "rows")
     s.critical_last("S1").versions("A", "k").versions("A", "k", 2)
     s.join("ii", "i").join("ii", "i", "t").unflatten("t", 8)
-    s.unflatten("t", 8, "i", "j").peel("i").peel("i", 2, "end").separate()
+    s.unflatten("t", 8, "i", "j").peel("i").peel("i", 2, "end").separate().trim("S0")
     s.bind_storage("A", "ram_2p", "bram", 2).bind_op("S1", "fadd", "fabric").interface("A", "m_axi")
     s.pack("A").pack("A", 128)
     s.align(["S1", "S0"], ["j", "2*t - k"]).align(["S1", "S0"], ["j", "k"], "t", depth=1)

@@ -9,6 +9,7 @@ from dsl.expressions.expr import loads
 from dsl.programs.program import Storage
 from dsl.schedules.port_steps import Mirror, Replicate
 from dsl.schedules.pragma_steps import Allocation, Latency, Reshape, Sequential
+from dsl.schedules.range_steps import Trim
 from dsl.schedules.recurrence_steps import Carry, CriticalLast, Locate, Scan
 from dsl.schedules.steps import (
     AutoPartition,
@@ -126,7 +127,12 @@ def _apart(array: str, loop: str) -> Step:
     return Buffer(array, loop, apart=True)
 
 
+def _trim(rng: random.Random, state: ScheduledScop) -> Step | None:
+    return Trim(_stmt(rng, state))
+
+
 MAKERS: dict[str, Maker] = {
+    "trim": _trim,
     "scan": _scan,
     "locate": _locate,
     "partial_sums": _partial,

@@ -23,7 +23,7 @@ from dsl.programs.program import Storage
 from dsl.schedules.port_steps import Mirror
 from dsl.schedules.steps import Skew, Step
 from polyhedral.schedule import tried
-from polyhedral.scop.scheduled import Piece, ScheduledScop
+from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
 from polyhedral.transforms.materialise import placed_statement
 
 _MOST = 2
@@ -53,25 +53,33 @@ def mirrored(
 
 
 def _asked(state: ScheduledScop) -> Iterator[Mirror]:
-    """For each statement, and array that its innermost loop moves through in several directions: what it reads in all but
+    """For each innermost loop, and array that it moves through in several directions: what its statements read in all but
     the first of them.
     """
     inside = {s.name for s in state.scop.program.arrays if s.storage is not Storage.SCRATCH}
     seen: set[Mirror] = set()
-    for piece in state.pieces:
-        if len(piece.dims) < 2:
-            continue
+    for accesses, loop in _read_together(state):
         ways: dict[str, dict[tuple[int, ...], list[Access]]] = {}
-        for access in dict.fromkeys(loads(placed_statement(piece, piece.name).value)):
-            way = _along(access, piece.names[-1])
+        for access in dict.fromkeys(accesses):
+            way = _along(access, loop)
             if way and access.array in inside:
                 ways.setdefault(access.array, {}).setdefault(way, []).append(access)
         for array, each in ways.items():
-            for accesses in list(each.values())[1:]:
-                step = Mirror(array, str(accesses[0]))
-                if len(accesses) == 1 and step not in seen:
+            for own in list(each.values())[1:]:
+                step = Mirror(array, str(own[0]))
+                if len(own) == 1 and step not in seen:
                     seen.add(step)
                     yield step
+
+
+def _read_together(state: ScheduledScop) -> Iterator[tuple[list[Access], str]]:
+    """What the statements of each innermost loop read, and the loop."""
+    found: dict[LoopId, tuple[list[Access], str]] = {}
+    for piece in state.pieces:
+        if len(piece.dims) > 1:
+            accesses, _ = found.setdefault(piece.dims[-1].uid, ([], piece.names[-1]))
+            accesses += loads(placed_statement(piece, piece.name).value)
+    yield from found.values()
 
 
 def _along(access: Access, loop: str) -> tuple[int, ...]:

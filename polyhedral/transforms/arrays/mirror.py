@@ -38,13 +38,14 @@ from dsl.expressions.affine_text import read_affine
 from dsl.expressions.expr import Access, Load, Scatter
 from dsl.programs.expanded import with_accesses
 from dsl.programs.names import unused
-from dsl.programs.program import Array, Loop, Node, Program, Stmt, Storage
+from dsl.programs.program import Array, Program, Stmt, Storage
 from dsl.programs.scopes import ordered_locals
 from dsl.schedules.port_steps import Mirror
 from polyhedral.dependences.direct import writes_seen
+from polyhedral.isl.conditions import limits_of
 from polyhedral.legality.program import check_program
 from polyhedral.scop.lookup import find_array
-from polyhedral.scop.scheduled import Piece, ScheduledScop
+from polyhedral.scop.scheduled import Dim, Piece, ScheduledScop
 from polyhedral.scop.scop import Scop, Statement, build_scop
 from polyhedral.transforms.carried.ages import union
 from polyhedral.transforms.materialise import (
@@ -115,12 +116,12 @@ class _Seen:
     Attributes:
         readers: the statements, and what they read.
         written: for each statement that assigns such values, in which iterations.
-        before: whether values are read that were there before the kernel.
+        before: the elements that are read as they were before the kernel, without a name; None if none is.
     """
 
     readers: tuple[tuple[Statement, Access], ...]
     written: dict[str, isl.Set]
-    before: bool
+    before: isl.Set | None
 
 
 def _readers(scop: Scop, step: Mirror) -> tuple[tuple[Statement, Access], ...]:
@@ -149,7 +150,7 @@ def _seen(
     scop: Scop, array: Array, readers: tuple[tuple[Statement, Access], ...], step: Mirror
 ) -> _Seen:
     written: dict[str, list[isl.Set]] = {}
-    before = False
+    before: list[isl.Set] = []
     for s, access in readers:
         left = s.domain
         for source, pairs in writes_seen(scop, s, access):
@@ -158,10 +159,12 @@ def _seen(
                 raise _refused(step, f"which element {source.name} assigns is data")
             left = left.subtract(pairs.range())
             written.setdefault(source.name, []).append(pairs.domain())
-        before = before or not left.is_empty()
+        if not left.is_empty():
+            before.append(left.apply(scop.access_map(s, access)).reset_tuple_id())
     if before and array.storage is not Storage.ARGUMENT:
         raise _refused(step, f"'{array.name}' is read where nothing was assigned to it")
-    return _Seen(readers, {n: union(sets).reset_tuple_id() for n, sets in written.items()}, before)
+    found = {n: union(sets).reset_tuple_id() for n, sets in written.items()}
+    return _Seen(readers, found, union(before) if before else None)
 
 
 # ------------------------------------------------------------------------------------ rewriting
@@ -193,10 +196,9 @@ def _program(found: Materialised, array: Array, seen: _Seen, step: Mirror) -> Pr
             own = _placed(piece, copy, (*place[:-1], place[-1] + 1))
             domain = piece.domain.intersect(seen.written[stmt.name])
             spans.append(replace(own, piece=replace(own.piece, domain=domain)))
-    body = program_nodes(spans)
-    if seen.before:
-        body = (_filled(array, other, names), *body)
-    return ordered_locals(replace(old, arrays=(*old.arrays, other), body=body))
+    if seen.before is not None:
+        spans.append(_filled(array, other, seen.before, names))
+    return ordered_locals(replace(old, arrays=(*old.arrays, other), body=program_nodes(spans)))
 
 
 def _placed(piece: Piece, stmt: Stmt, place: tuple[int, ...]) -> Spanned:
@@ -216,14 +218,29 @@ def _reading(stmt: Stmt, reads: Sequence[Access], other: Array) -> Stmt:
     return replace(with_accesses(stmt, own), target=stmt.target)
 
 
-def _filled(array: Array, other: Array, names: Names) -> Node:
-    """The loops that copy what an argument has before."""
+def _filled(array: Array, other: Array, elements: isl.Set, names: Names) -> Spanned:
+    """What copies elements as they are in front of all; a subscript that follows from those before it is no loop."""
+    rank = len(array.shape)
     variables: list[str] = []
-    for k in range(len(array.shape)):
+    for k in range(rank):
         variables.append(unused(f"{array.name}_{k}", variables))
-    at = tuple(map(Affine.of, variables))
+    own: list[str] = []
+    values: dict[str, Affine] = {}
+    for k, name in enumerate(variables):
+        first = elements.project_out(isl.dim_type.set, k + 1, rank - k - 1)
+        lowers, uppers = limits_of(first, variables[: k + 1])
+        follows = len(lowers) == len(uppers) == 1 and uppers[0] - lowers[0] == Affine.of(1)
+        own += [] if follows else [name]
+        values[name] = lowers[0].substitute(values) if follows else Affine.of(name)
+    points = elements
+    for k in reversed(range(rank)):
+        if variables[k] not in own:
+            points = points.project_out(isl.dim_type.set, k, 1)
+    at = tuple(values[name] for name in variables)
     value = Load(Access(array.name, at), array.dtype)
-    node: Node = Stmt(names.stmt(f"mirror_{array.name}"), Access(other.name, at), value)
-    for var, extent in reversed(list(zip(variables, array.shape, strict=True))):
-        node = Loop(var, (Affine(),), (Affine((), extent),), 1, (node,))
-    return node
+    stmt = Stmt(names.stmt(f"mirror_{array.name}"), Access(other.name, at), value)
+    loops = tuple(Dim(name, (name,)) for name in own)
+    bindings = tuple((name, Affine.of(name)) for name in own)
+    statement = Statement(0, stmt, (), (), (), ())
+    piece = Piece(statement, loops, (), points, bindings, points, points)
+    return Spanned(stmt.name, piece.at((-1, *(0,) * len(own))), points)

@@ -209,8 +209,9 @@ def _tiles(body: Body, array: Array, words: Words | None, step: Buffer) -> Tiles
     classes: dict[tuple[Affine, ...], list[Use]] = {}
     for use in uses.values():
         alone = tile_of([use], body.names)
-        linear = tuple(Affine(o.terms) for o in alone.offsets)
-        classes.setdefault(linear, []).append(use)
+        # What is asked for by its access is no neighbour of it.
+        own = alone.offsets if step.access else tuple(Affine(o.terms) for o in alone.offsets)
+        classes.setdefault(own, []).append(use)
     if not classes:
         return None
     tiles = [tile_of(own, body.names, words) for own in classes.values()]
