@@ -38,7 +38,9 @@ class Block:
 
 
 def block_of(tree: LoopTree, tool: Personality, stored: Stored) -> Block | None:
-    """What a tree of statements alone takes; None where the tool does not know an operator."""
+    """What a tree of statements alone takes; None where the tool does not know an operator, and where loops that a structure
+    brought with it stand between the statements: these are several regions, of which none waits as a block does.
+    """
     kernel = as_stored(kernel_of_tree(tree), stored)
     if not any(function.body for function in kernel.functions):
         return _EMPTY  # constants that are known wherever they are read
@@ -48,6 +50,8 @@ def block_of(tree: LoopTree, tool: Personality, stored: Stored) -> Block | None:
         return None
     except ValueError:
         return _EMPTY
+    if len(found.regions) != 1:
+        return None
     (region,) = found.regions
     units = units_in([(region, {})], tool)
     return Block(region.released, region.extra, units, region.memories, found.address_dsp)

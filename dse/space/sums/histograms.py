@@ -27,7 +27,7 @@ def in_turn(
     Args:
         state: the program as it is written, its sums in any order.
         before: the steps that made it.
-        parts: of each array; they divide the iterations of the loop.
+        parts: of each array; where they do not divide the iterations of the loop, its last block is under a guard.
     """
     steps, cuts = before, list[Split]()
     for statement in state.scop.statements:
@@ -36,12 +36,12 @@ def in_turn(
             or statement.name not in state.reassociated
         ):
             continue
-        for loop in _loops(statement, parts):
+        for loop, uneven in _loops(statement, parts):
             step = PartialSums(statement.name, loop, parts)
             moved = tried(state, step)
             if moved is not None:
                 state, steps = moved, (*steps, step)
-                cuts.append(Split(loop, parts))
+                cuts.append(Split(loop, parts, tail="guard" if uneven else "remainder"))
                 break
     if not cuts:
         return []
@@ -54,11 +54,14 @@ def in_turn(
     return found
 
 
-def _loops(statement: Statement, parts: int) -> list[str]:
-    """The loops that the element does not move with, the outermost first, in which parts take turns alike."""
+def _loops(statement: Statement, parts: int) -> list[tuple[str, bool]]:
+    """The loops that the element does not move with, the outermost first, in which parts take turns, and whether a block
+    is left over. Those without come first: they have no guards.
+    """
     moving = {v for e in statement.stmt.target.indices if not e.is_data for v in e.variables()}
-    return [
-        f"{statement.name}.{loop.var}"
+    found = [
+        (f"{statement.name}.{loop.var}", count % parts != 0)
         for loop in statement.loops
-        if loop.var not in moving and (trips(loop) or 1) % parts == 0
+        if loop.var not in moving and (count := trips(loop) or 1) >= parts
     ]
+    return sorted(found, key=lambda one: one[1])
