@@ -45,6 +45,24 @@ def behind_alone(x: i32[40], out: i32[1]):
     out[0] = least
 
 
+@weft.kernel
+def levinson(r: f32[10], a: f32[10]):
+    t: f32[10] = 0.0
+    error: f32 = r[0]
+    a[0] = 1.0
+    for i in range(1, 10):
+        acc: f32 = r[i]
+        for j in range(1, i):
+            acc += a[j] * r[i - j]
+        k: f32 = -acc / error
+        for j in range(1, i):
+            t[j] = a[j] + k * a[i - j]
+        for j in range(1, i):
+            a[j] = t[j]
+        a[i] = k
+        error = error * (1.0 - k * k)
+
+
 KERNELS = (in_front_between_and_behind, constants_alone, behind_alone)
 
 
@@ -65,3 +83,12 @@ def test_most_points_take_what_the_model_says(kernel: weft.Kernel, tool: str) ->
             break
     near = sum(abs(ratio - 1) < 0.02 for ratio in ratios)
     assert near >= 5, ratios
+
+
+def test_loops_that_a_structure_brings_among_statements_have_figures_too():
+    """Of sums in parts in shift registers, what is loaded first stands beside statements outside all loops."""
+    space = space_of(levinson.program, setting(TOOLS[0]).tool, reassociate=True)
+    estimates, carried = Estimates(space), [v.name.endswith("carried") for v in space.variants]
+    assert any(carried)
+    for number in (n for n, there in enumerate(carried) if there):
+        assert estimates.figures(space.plain(number)).cycles > 0
