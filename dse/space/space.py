@@ -97,9 +97,9 @@ class Space:
         banks = solved(variant.program, parts, asked, self.start.beside(variant.made))
         if banks is None:
             return None
-        memories = bindable(variant.program, variant.steps)
         schedule = Schedule((*steps, *banks))
-        if self.bram18 == inf or not memories:
+        memories = () if self.bram18 == inf else bindable(variant.program, variant.steps)
+        if not memories:
             return schedule
         nests = [(*part, ii) for part, ii in zip(parts, asked, strict=True)]
         bound = bindings(self.program, schedule, memories, nests, self.tool, self.blocks)
