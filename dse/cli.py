@@ -102,6 +102,23 @@ def weft() -> None:
     """
 
 
+def _of_files(error: OSError) -> InputError | None:
+    """What is wrong with a user's files or disk; None of all else."""
+    if error.errno == errno.ENAMETOOLONG:
+        message = f"no file has a name as long as {shown(error.filename)}"
+        return InputError("W502", message, help="name a file by its path from here: FILE.py:KERNEL")
+    where = error.filename or "a temporary file"
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS):
+        message = f"cannot write {where}: {error.strerror}"
+        return InputError("W508", message, help="make room there, and run the command again")
+    if error.filename is None and "temporary directory" in str(error.strerror):  # of tempfile
+        message = "no folder for temporary files can be written"
+        return InputError(
+            "W508", message, help="make room in one, and name it: TMPDIR=/folder weft ..."
+        )
+    return None
+
+
 def run(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit code. Nothing that a user does is a traceback."""
     try:
@@ -127,12 +144,11 @@ def run(arguments: Sequence[str]) -> int:
         console.show_error(_out_of_memory(error))
         return ERROR
     except OSError as error:
-        if error.errno != errno.ENAMETOOLONG:
+        found = _of_files(error)
+        if found is None:
             console.show_internal_error(error)
             return INTERNAL
-        console.show_error(
-            InputError("W502", f"no file has a name as long as {shown(error.filename)}")
-        )
+        console.show_error(found)
         return ERROR
     except Exception as error:  # noqa: BLE001 - the outermost frame: the last place to be polite
         console.show_internal_error(error)

@@ -30,6 +30,9 @@ def inside(path: Path, folder: Path) -> Path:
     return path
 
 
+_AGAIN = "make it readable, or name another folder: this one is damaged"
+
+
 def read_text(path: Path, folder: Path) -> str:
     """The text of a file in a folder.
 
@@ -39,6 +42,6 @@ def read_text(path: Path, folder: Path) -> str:
     try:
         return inside(path, folder).read_text(encoding="utf-8")
     except OSError as error:
-        raise InputError("W512", f"cannot read {path}: {error.strerror}") from error
+        raise InputError("W512", f"cannot read {path}: {error.strerror}", help=_AGAIN) from error
     except UnicodeDecodeError as error:
-        raise InputError("W512", f"cannot read {path}: it is not UTF-8") from error
+        raise InputError("W512", f"cannot read {path}: it is not UTF-8", help=_AGAIN) from error

@@ -74,7 +74,8 @@ def python_files(folder: Path) -> list[Path]:
     if folder.is_file():
         return [folder]
     if not folder.is_dir():
-        raise InputError("W502", f"there is no folder {folder}")
+        instead = "name a folder of kernels, or a file, by its path from here"
+        raise InputError("W502", f"there is no folder {folder}", help=instead)
     found = (p for p in sorted(folder.rglob("*.py")) if p.name != "__init__.py")
     hidden = (".", "__")
     return [p for p in found if not any(

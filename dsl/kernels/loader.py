@@ -107,8 +107,9 @@ def _kernels(module: types.ModuleType) -> dict[str, Kernel]:
 def _execute(file: Path) -> types.ModuleType:
     if not file.is_file():
         near = did_you_mean(file.name, _siblings(file))
-        near = near if near and near.startswith("did you mean") else None
-        raise InputError("W502", f"there is no file {file}", help=near)
+        is_near = near is not None and near.startswith("did you mean")
+        instead = near if is_near else "name a file by its path from here: FILE.py:KERNEL"
+        raise InputError("W502", f"there is no file {file}", help=instead)
     # A name of its own for each path: two files called gemm.py do not replace each other.
     digest = hashlib.sha256(str(file.resolve()).encode()).hexdigest()[:12]
     module_name = f"weft_file_{file.stem}_{digest}"

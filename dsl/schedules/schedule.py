@@ -30,6 +30,7 @@ from dsl.schedules.step_calls import (
 from dsl.schedules.steps import STEPS, PartitionKind, Step, Tail
 
 SCHEMA_VERSION = 1
+_WRITTEN = "weft compile FILE.py:KERNEL --emit schedule-json writes one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +68,13 @@ class Schedule:
         try:
             data = json.loads(text)
         except (ValueError, RecursionError) as e:  # ValueError: an integer of too many digits
-            raise InputError("W510", f"{source} is not JSON: {e}") from e
+            raise InputError("W510", f"{source} is not JSON: {e}", help=_WRITTEN) from e
         if not isinstance(data, dict) or not isinstance(data.get("steps"), list):
-            raise InputError("W511", f"{source} is not a schedule: no list 'steps'")
+            raise InputError("W511", f"{source} is not a schedule: no list 'steps'", help=_WRITTEN)
         if data.get("schema_version") != SCHEMA_VERSION:
             found = shown(data.get("schema_version"))
-            raise InputError("W511", f"{source} has schema_version {found}, not {SCHEMA_VERSION}")
+            message = f"{source} has schema_version {found}, not {SCHEMA_VERSION}"
+            raise InputError("W511", message, help=_WRITTEN)
         read = (_read_step(d, f"{source}: step {n}") for n, d in enumerate(data["steps"]))
         return Schedule(tuple(read))
 
@@ -82,7 +84,8 @@ class Schedule:
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as e:
-            raise InputError("W512", f"cannot read the schedule {path}: {e}") from e
+            message = f"cannot read the schedule {path}: {e}"
+            raise InputError("W512", message, help=_WRITTEN) from e
         return Schedule.from_json(text, str(path))
 
     def to_python(self, name: str = "schedule", kernel: str = "kernel") -> str:

@@ -110,10 +110,11 @@ def test_what_a_file_prints_is_no_result(weft: Weft, kernels: Path) -> None:
         (
             ["{f}:axpy", "--schedule", "/none.json"], 1,
             "error[W512]: cannot read the schedule /none.json: [Errno 2] No such file or "
-            "directory: '/none.json'",
+            "directory: '/none.json'\nhelp: weft compile FILE.py:KERNEL --emit schedule-json writes one",
         ),
         (
-            ["/none.py:k"], 1, "error[W502]: there is no file /none.py",
+            ["/none.py:k"], 1, "error[W502]: there is no file /none.py\n"
+            "help: name a file by its path from here: FILE.py:KERNEL",
         ),
         (
             ["kernel"], 2,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import resource
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,22 @@ AXPY = f"{Path(__file__).resolve().parents[2]}/examples/tutorial/axpy.py:axpy"
 def test_names_that_no_file_has(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.run(arguments) == 1
     assert "error[W502]: no file has a name as long as 'xxx" in capsys.readouterr().err
+
+
+def test_no_room_for_temporary_files(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    try:
+        code = cli.run(["verify", AXPY])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    said = capsys.readouterr().err
+    assert code == 1, said
+    assert "error[W508]: no folder for temporary files can be written" in said
+    assert "help: make room in one, and name it: TMPDIR=/folder weft ..." in said
 
 
 @pytest.mark.parametrize(

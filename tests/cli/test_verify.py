@@ -131,7 +131,10 @@ def test_a_folder_without_kernels(weft: Weft, tmp_path: Path) -> None:
     done = weft("verify", "--all", tmp_path)
     assert (done.code, done.err) == (1, f"error[W507]: no file in {tmp_path} defines a kernel\n")
     gone = weft("verify", "--all", tmp_path / "none")
-    assert gone.err == f"error[W502]: there is no folder {tmp_path}/none\n"
+    assert gone.err.splitlines() == [
+        f"error[W502]: there is no folder {tmp_path}/none",
+        "help: name a folder of kernels, or a file, by its path from here",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -107,3 +107,14 @@ def test_a_result_that_is_none_is_passed_over(finished, tmp_path, capfd, key, va
     assert weft(["compare", str(folder), str(finished)]) == 0
     (path.parent / "csim.json").write_text(json.dumps(damaged), encoding="utf-8")
     assert weft(["report", str(folder)]) == 0
+
+
+@pytest.mark.parametrize("text", [None, "", "{", '{"steps": []}'])
+def test_a_point_without_a_schedule_that_can_be_read_does_not_count(finished, tmp_path, text):
+    folder = shutil.copytree(finished, tmp_path / "run")
+    path = min(folder.glob("points/*/schedule.json"))
+    path.unlink()
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    assert open_run(folder, write=False).result(path.parent.name) is None
+    assert weft(["report", str(folder)]) == 0

@@ -12,6 +12,7 @@ from dse.run.folder.cache import ResultCache
 from dse.run.folder.directory import create, open_run, write_whole
 from dse.run.studies.storage import journal
 from dsl.errors.errors import InputError
+from dsl.schedules.schedule import Schedule
 from tests.dse.commands import GEMM
 from tests.dse.manifest import WHOLE
 
@@ -147,6 +148,7 @@ def test_a_folder_with_other_files_stays(tmp_path):
 def test_what_was_found_stays(tmp_path):
     run = create(tmp_path / "run", WHOLE)
     run.event("started", trials=0)
+    run.begin("0" * 32, Schedule(), {})
     run.keep("0" * 32, Result(Status.OK, 1.0))
     run.close()
     assert open_run(tmp_path / "run", write=False).result("0" * 32) is not None

@@ -88,7 +88,7 @@ def writing(path: Path, again: str = "weft explore --resume goes on") -> Iterato
     try:
         yield
     except OSError as error:
-        help_ = None
+        help_ = "make it writable, or name another place"
         if error.errno in _FULL:
             help_ = f"make room there; what is finished is kept, and {again}"
         raise InputError("W508", f"cannot write {path}: {error.strerror}", help=help_) from error
@@ -167,12 +167,15 @@ class RunDirectory:
         return folder
 
     def result(self, key: str) -> Result | None:
-        """The result kept under a key; None if there is none that can be read."""
+        """The result kept under a key; None if there is none that can be read, or no schedule that it is of."""
         if key not in self.known:
+            folder = self.point(key)
             try:
-                self.known[key] = result_from_json(json_in(self.point(key) / f"{_RESULT}.json"))
-            except (OSError, *_DAMAGED):
+                found = result_from_json(json_in(folder / f"{_RESULT}.json"))
+                Schedule.load(folder / "schedule.json")
+            except (OSError, InputError, *_DAMAGED):
                 return None
+            self.known[key] = found
         return self.known[key]
 
     def begin(self, key: str, schedule: Schedule, point: dict[str, Any]) -> None:
