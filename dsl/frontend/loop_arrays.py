@@ -16,8 +16,10 @@ from __future__ import annotations
 
 import ast
 import copy
+import itertools
 
 from dsl.errors.errors import LanguageError
+from dsl.expressions.intrinsics import grid
 from dsl.frontend.arrays.expressions import ArrayExprs
 from dsl.frontend.arrays.slices import view_of
 from dsl.frontend.context import Ahead, Context
@@ -48,8 +50,14 @@ def computed_ahead(ctx: Context, loop: ast.For) -> list[ast.stmt] | None:
 def _iterables(ctx: Context, node: ast.expr) -> list[ast.expr]:
     """What a loop runs over, inside of ``enumerate``, ``zip`` and ``reversed``."""
     match node:
-        case ast.Call(func=ast.Name() as func) if ctx.evaluate(func) in _AROUND:
-            return [part for arg in node.args for part in _iterables(ctx, arg)]
+        case ast.Call(func=ast.Name() as func):
+            called = ctx.evaluate(func)
+            if called in _AROUND:
+                return [part for arg in node.args for part in _iterables(ctx, arg)]
+            is_loop = called is range or called is itertools.product or called is grid
+            return [] if is_loop else [node]
+        case ast.Call(func=ast.Attribute(attr="grid" | "product" | "ndindex")):
+            return []
         case ast.BinOp() | ast.UnaryOp() | ast.Subscript() | ast.Call() | ast.Attribute(attr="T"):
             return [node]
     return []
