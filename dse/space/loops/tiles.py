@@ -59,7 +59,7 @@ def in_wider_tiles(
         found = outside(program, Schedule(), board, rows, (*before, *wide))
     elif not made:
         return None
-    alike = _words(found) == _words(plain)
+    alike = words_of(found) == words_of(plain)
     return found if alike and _told_apart(found.steps, plain.steps) else None
 
 
@@ -74,7 +74,7 @@ def _where_expansion_is_too_large(
     for each iteration of a tile.
     """
     found = in_tiles(program, Schedule(), board, rows, before)
-    if found is None or _words(found) != _words(plain):
+    if found is None or words_of(found) != words_of(plain):
         return None
     wide = {
         s.array
@@ -85,7 +85,7 @@ def _where_expansion_is_too_large(
     return found if {s.array for s in found if isinstance(s, Expand)} - wide else None
 
 
-def _words(schedule: Schedule) -> list[Step]:
+def words_of(schedule: Schedule) -> list[Pack]:
     """What says how many elements of arrays outside come at a time."""
     return [step for step in schedule if isinstance(step, Pack)]
 

@@ -17,11 +17,12 @@ from backends.deploy.outside import outside
 from backends.deploy.rooms import chip_room, most_room
 from backends.deploy.tiles import Allowance
 from dse.space.loops.regrouped import reassociated
+from dse.space.loops.tiles import words_of
 from dsl.expressions.expr import Access, Scatter, loads
 from dsl.expressions.types import FloatType
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import Buffer, Pack, PartialSums, Split, Step
+from dsl.schedules.steps import Buffer, PartialSums, Split, Step
 from polyhedral.requests.outside import word_bits
 from polyhedral.requests.packed import packed_lanes
 from polyhedral.schedule import apply, begun, tried
@@ -75,18 +76,14 @@ def in_parts_of_tables(
     narrow = replace(allowed, room=allowed.room * (taken + left) / chip_room(board))
     found = outside(program, Schedule(), board, narrow, (*before, *free, *parts))
     tiled = any(isinstance(step, Buffer) and step.at for step in found)
-    if not tiled or _words(found) != _words(plain):
+    if not tiled or words_of(found) != words_of(plain):
         return None
     return Schedule((*found, *_cuts(program, found, parts)))
 
 
-def _words(schedule: Schedule) -> list[Step]:
-    return [step for step in schedule if isinstance(step, Pack)]
-
-
 def _lanes(program: Program, plain: Schedule) -> Mapping[str, int]:
     """Elements in a word of each array outside."""
-    packs = [step for step in plain if isinstance(step, Pack)]
+    packs = words_of(plain)
     return {array.name: max(1, packed_lanes(packs, array)) for array in program.arrays}
 
 
