@@ -13,6 +13,11 @@ from dataclasses import dataclass, field
 from qor_gnn.body.body import Body
 from qor_gnn.body.graph import LOAD, STORE
 
+Arrival = tuple[float, float]
+"""When a value is there: the state, and the ns that have passed in it."""
+
+START: Arrival = (0.0, 0.0)
+
 
 @dataclass(slots=True)
 class BlockValues:
@@ -44,20 +49,24 @@ class BlockValues:
             behind: addresses that the calls in front of it leave.
             at: the state in which those have ended.
         """
-        graph, left = block.graph, frozenset(behind)
-        times: dict[int, float] = {}
+        graph, table, left = block.graph, block.addresses, frozenset(behind)
+        moving = [a for a in left if table.shape(a).variables]
+        times: dict[int, Arrival] = {}
         stored: list[tuple[int, float]] = []
         for n in block.nodes:  # in program order, stores last
             if graph.kind[n] == LOAD:
                 address = graph.address[n]
-                there = max(self._of(block, address), at if address in left else 0.0)
-                times[n] = max(times.get(n, 0.0), there)
-            start = times.setdefault(n, 0.0)
+                waits = address in left or any(table.may_alias(a, address) for a in moving)
+                there = max(self._of(block, address), at if waits else 0.0)
+                times[n] = max(times.get(n, START), (there, 0.0))
             if graph.kind[n] == STORE:
-                stored.append((graph.address[n], start))
+                stored.append((graph.address[n], times.get(n, START)[0]))
                 continue
+            start = times.setdefault(n, START)
+            passed = _chained(block, n, start)
             for after, states in block.succs[n]:
-                times[after] = max(times.get(after, 0.0), start + states)
+                arrival = (start[0] + states, 0.0) if states else passed
+                times[after] = max(times.get(after, START), arrival)
         for address, state in stored:
             self.ready.setdefault(block.addresses.shape(address).memory, {})[address] = state
 
@@ -66,3 +75,15 @@ class BlockValues:
         known = self.ready.get(table.shape(load).memory, {})
         same = (at for a, at in known.items() if a == load or table.may_alias(a, load))
         return max(same, default=0.0)
+
+
+def _chained(block: Body, node: int, start: Arrival) -> Arrival:
+    """When the result of an operation that takes no state is there: in the next state, if it does not fit behind the others."""
+    operator = block.graph.operator[node]
+    if operator is None or operator.registered:
+        return start
+    state, passed = start
+    through = passed + operator.delay
+    if passed > 0 and through > block.personality.usable_ns:
+        return state + 1, operator.delay
+    return state, through
