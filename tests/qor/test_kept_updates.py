@@ -52,6 +52,18 @@ def moved(x: u8[64], h: i32[256]):
         h[x[i]] = h[x[i] ^ 1] + 1
 
 
+@weft.kernel
+def replaced(x: u8[64], t: u8[256], h: u8[256]):
+    for i in range(64):
+        h[x[i]] = t[h[x[i]]]
+
+
+@pytest.mark.parametrize("tool", ["vitis-2022.1", "vitis-2023.2", "vitis-2025.1"])
+def test_an_element_of_a_table_takes_the_place_of_what_says_which(tool: str) -> None:
+    # Two loads one behind the other before the element is there for the next iteration, no operator.
+    assert interval(replaced, tool, "xc7z020", None) >= 2
+
+
 def interval(kernel: weft.Kernel, tool: str, device: str | None, clock: float | None) -> int:
     found = weft.estimate(kernel, Schedule((Pipeline("i"),)), tool=tool, device=device, clock=clock)
     return max(row.ii for row in found.loops if row.ii is not None)
