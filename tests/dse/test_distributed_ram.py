@@ -46,6 +46,17 @@ def deep(x: i32[8, 200], y: i32[8, 200]):
             y[i, j] = t[i, 199 - j]
 
 
+@weft.kernel
+def three_reads(x: i32[8, 49], y: i32[8, 47]):
+    t: i32[8, 49]
+    for i in range(8):
+        for j in range(49):
+            t[i, j] = x[i, j] + 1
+    for i in range(8):
+        for j in range(47):
+            y[i, j] = t[i, j] + t[i, 46 - j] + t[i, 47 - j]
+
+
 def all_rows(space: Space) -> Point:
     """Eight banks, a row in each: the loop over rows is unrolled, whatever its place."""
     nests = space.variants[0].nests
@@ -75,6 +86,10 @@ def test_banks_that_are_more_than_there_are_blocks_are_made_of_luts():
     assert (free.resources["bram18"], short.resources["bram18"]) == (BANKS, 0)
     assert short.latency == free.latency
     assert short.resources["lut"] > free.resources["lut"]
+
+
+def test_banks_of_which_more_is_read_in_a_cycle_are_kept_for_each_read():
+    assert bound(three_reads, BANKS - 1) == [BindStorage("t", "ram_1wnr", "lutram")]
 
 
 @pytest.mark.parametrize("bram18", [4 * BANKS, inf])

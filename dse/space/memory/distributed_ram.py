@@ -14,7 +14,7 @@ from fractions import Fraction
 from math import inf
 
 from dse.space.memory.banks import interval_at, port_interval
-from dse.space.nests.nest import Order, Vector
+from dse.space.nests.nest import ANY, Order, Vector
 from dsl.programs.program import Program, Storage
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import BindStorage, Dataflow, Partition, Step
@@ -29,9 +29,10 @@ from qor_gnn.memory.storage import memory_cost
 from qor_gnn.tools.personality import Personality
 from qor_gnn.tools.storage.laws import StorageRules
 
-TYPE, IMPL = "ram_2p", "lutram"
-"""A bank reads two words in a cycle, or reads one and writes one."""
-_PORTS = (2, 1, 2)
+IMPL = "lutram"
+_Ports = tuple[int, int, int]
+_PORTS: dict[str, _Ports] = {"ram_2p": (2, 1, 2), "ram_1wnr": (ANY, 1, ANY)}
+"""Reads, writes and accesses in all of a bank in a cycle. The second type is a copy for each read, the first is one memory."""
 _LARGEST = 4096
 """Bits of a bank: as many as tools put into LUTs on silicon with deeper memories of these."""
 
@@ -137,9 +138,8 @@ def bindings(
     kernel = kernel_of_tree(loop_tree(apply(program, schedule)))
     kept = local_memories(kernel, tool, frozenset()).arrays
     found = short_of_blocks([(m, n) for m, n in kept if m.name in shapes], blocks)
-    return tuple(
-        BindStorage(m.name, TYPE, IMPL) for m in own if m.name in found and not _waits(m, nests)
-    )
+    types = {m.name: kind for m in own if m.name in found and (kind := _type(m, nests))}
+    return tuple(BindStorage(name, kind, IMPL) for name, kind in types.items())
 
 
 def banked(memory: Memory, factors: Mapping[tuple[str, int], int]) -> Memory:
@@ -148,14 +148,23 @@ def banked(memory: Memory, factors: Mapping[tuple[str, int], int]) -> Memory:
     return replace(memory, splits=tuple(Split("cyclic", factor) for factor in each))
 
 
-def _waits(memory: Memory, nests: Sequence[tuple[Order, Vector, int]]) -> bool:
-    """Whether a nest takes longer with the ports of such a memory."""
+def _type(memory: Memory, nests: Sequence[tuple[Order, Vector, int]]) -> str:
+    """The first type of memory for whose ports no nest waits that would not wait else; none where there is no such type."""
+    many = _PORTS["ram_1wnr"]
+    waits = [
+        max(interval, min(port_interval(order, vector), _interval(memory, order, vector, many)))
+        for order, vector, interval in nests
+    ]
+    for kind, ports in _PORTS.items():
+        taken = (_interval(memory, order, vector, ports) for order, vector, _ in nests)
+        if all(own <= most for own, most in zip(taken, waits, strict=True)):
+            return kind
+    return ""
+
+
+def _interval(memory: Memory, order: Order, vector: Vector, ports: _Ports) -> int:
+    """What accesses of an array take with such ports, of one nest."""
     factors = tuple(split.factor for split in memory.splits)
-    for order, vector, interval in nests:
-        uses = tuple(replace(u, ports=_PORTS) for u in order.uses if u.array == memory.name)
-        copies = tuple((loop.name, u) for loop, u in zip(order.loops, vector, strict=True))
-        if uses and interval_at(uses, copies, factors) > max(
-            interval, port_interval(order, vector)
-        ):
-            return True
-    return False
+    uses = tuple(replace(u, ports=ports) for u in order.uses if u.array == memory.name)
+    copies = tuple((loop.name, u) for loop, u in zip(order.loops, vector, strict=True))
+    return interval_at(uses, copies, factors) if uses else 1
