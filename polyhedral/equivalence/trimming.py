@@ -59,7 +59,8 @@ def _seen(old: Scop, new: Scop, statement: Statement) -> str | None:
     for reader in old.statements:
         for access in dict.fromkeys(a for a in reader.reads if a.array == array.name):
             for source, pairs in writes_seen(old, reader, access):
-                missed = pairs.domain().reset_tuple_id().intersect(gone)
-                if source is statement and not missed.is_empty():
+                if source is not statement:
+                    continue
+                if not pairs.domain().reset_tuple_id().intersect(gone).is_empty():
                     return f"{reader.name} reads what it assigned"
     return None

@@ -60,6 +60,16 @@ def unused(x: i16[8], y: i16[8]):
 
 
 @weft.kernel
+def added(x: i16[6, 4], y: i16[6]):
+    t: i16[8] = 0
+    for i in range(6):
+        for j in range(4):
+            t[i] += x[i, j]
+    for i in range(6):
+        y[i] = t[i]
+
+
+@weft.kernel
 def looked_up(x: u8[8], at: u8[8], y: u8[8]):
     t: u8[8] = 3
     for n in range(8):
@@ -89,6 +99,7 @@ SCHEDULES = [
     (intervals, steps().trim("S0").mirror("m", "m[k + 1, j]").skew("S1.i", "S1.j", 1)),
     (common, steps().trim("S0").skew("S1.i", "S1.j", 1).pipeline("S1.j")),
     (unused, steps().trim("S1").trim("S0").pipeline("S1.n")),
+    (added, steps().trim("S0").pipeline("S1.j")),
 ]
 
 
