@@ -15,6 +15,7 @@ from pathlib import Path
 
 import click
 
+from dse.inside import FULL
 from dse.views import console
 from dsl.errors.errors import InputError, WeftError, did_you_mean
 from dsl.errors.shown import shown
@@ -108,7 +109,7 @@ def _of_files(error: OSError) -> InputError | None:
         message = f"no file has a name as long as {shown(error.filename)}"
         return InputError("W502", message, help="name a file by its path from here: FILE.py:KERNEL")
     where = error.filename or "a temporary file"
-    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS):
+    if error.errno in (*FULL, errno.EROFS):
         message = f"cannot write {where}: {error.strerror}"
         return InputError("W508", message, help="make room there, and run the command again")
     if error.filename is None and "temporary directory" in str(error.strerror):  # of tempfile

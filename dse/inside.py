@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 from dsl.errors.errors import InputError
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""Errors of files that there is no room for."""
 
 
 def inside(path: Path, folder: Path) -> Path:

@@ -65,7 +65,7 @@ class Separate(Step):
 @dataclass(frozen=True, slots=True)
 class Trim(Step):
     """Leave out the iterations of a statement whose values nothing reads, as most of what ``m: i32[60, 60] = 0`` assigns
-    to a table of which one half is used.
+    where the program itself assigns all but the diagonal before it reads it.
     """
 
     kind = "trim"

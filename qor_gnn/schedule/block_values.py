@@ -12,11 +12,7 @@ from dataclasses import dataclass, field
 
 from qor_gnn.body.body import Body
 from qor_gnn.body.graph import LOAD, STORE
-
-Arrival = tuple[float, float]
-"""When a value is there: the state, and the ns that have passed in it."""
-
-START: Arrival = (0.0, 0.0)
+from qor_gnn.schedule.intervals.chained_states import START, behind
 
 
 @dataclass(slots=True)
@@ -41,17 +37,17 @@ class BlockValues:
         """The state in which all of it is there."""
         return max((at for known in self.ready.values() for at in known.values()), default=0.0)
 
-    def compute(self, block: Body, behind: Iterable[int], at: float) -> None:
+    def compute(self, block: Body, leaves: Iterable[int], at: float) -> None:
         """A block runs as soon as what it loads is there.
 
         Args:
             block: what runs.
-            behind: addresses that the calls in front of it leave.
+            leaves: addresses that the calls in front of it leave.
             at: the state in which those have ended.
         """
-        graph, table, left = block.graph, block.addresses, frozenset(behind)
+        graph, table, left = block.graph, block.addresses, frozenset(leaves)
         moving = [a for a in left if table.shape(a).variables]
-        times: dict[int, Arrival] = {}
+        times: dict[int, tuple[float, float]] = {}  # the state, and the ns that have passed in it
         stored: list[tuple[int, float]] = []
         for n in block.nodes:  # in program order, stores last
             if graph.kind[n] == LOAD:
@@ -62,10 +58,10 @@ class BlockValues:
             if graph.kind[n] == STORE:
                 stored.append((graph.address[n], times.get(n, START)[0]))
                 continue
-            start = times.setdefault(n, START)
-            passed = _chained(block, n, start)
+            state, passed = times.setdefault(n, START)
+            more, ns = behind(block, n, (0, passed))
             for after, states in block.succs[n]:
-                arrival = (start[0] + states, 0.0) if states else passed
+                arrival = (state + states, 0.0) if states else (state + more, ns)
                 times[after] = max(times.get(after, START), arrival)
         for address, state in stored:
             self.ready.setdefault(block.addresses.shape(address).memory, {})[address] = state
@@ -75,15 +71,3 @@ class BlockValues:
         known = self.ready.get(table.shape(load).memory, {})
         same = (at for a, at in known.items() if a == load or table.may_alias(a, load))
         return max(same, default=0.0)
-
-
-def _chained(block: Body, node: int, start: Arrival) -> Arrival:
-    """When the result of an operation that takes no state is there: in the next state, if it does not fit behind the others."""
-    operator = block.graph.operator[node]
-    if operator is None or operator.registered:
-        return start
-    state, passed = start
-    through = passed + operator.delay
-    if passed > 0 and through > block.personality.usable_ns:
-        return state + 1, operator.delay
-    return state, through

@@ -10,7 +10,6 @@ that is killed leaves either the old file or the new one. One process at a time 
 from __future__ import annotations
 
 import contextlib
-import errno
 import fcntl
 import json
 import os
@@ -23,7 +22,7 @@ from typing import Any, TextIO
 
 from dse.evaluators.base import Result
 from dse.evaluators.fidelities import BUDGETS, CSYNTH, PROMOTIONS
-from dse.inside import inside
+from dse.inside import FULL, inside
 from dse.run.folder.codec import result_from_json, result_to_json
 from dse.run.folder.json_text import json_in
 from dsl.errors.errors import InputError
@@ -31,7 +30,6 @@ from dsl.schedules.schedule import Schedule
 
 SCHEMA_VERSION = 1
 _MANIFEST, _LOCK, _RESULT = "manifest.json", "run.lock", "result"
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _JOURNAL, _EVENTS = "study.journal", "events.jsonl"
 _OURS = (_MANIFEST, "problem.json", "kernel.json", _JOURNAL, f"{_JOURNAL}.lock", _EVENTS)
 _MADE = ("points", "report.html", "predictor.safetensors", "predictor.safetensors.partial")
@@ -89,7 +87,7 @@ def writing(path: Path, again: str = "weft explore --resume goes on") -> Iterato
         yield
     except OSError as error:
         help_ = "make it writable, or name another place"
-        if error.errno in _FULL:
+        if error.errno in FULL:
             help_ = f"make room there; what is finished is kept, and {again}"
         raise InputError("W508", f"cannot write {path}: {error.strerror}", help=help_) from error
 

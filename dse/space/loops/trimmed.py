@@ -1,4 +1,4 @@
-"""Tables that are filled with a constant of which little is read: a diagonal, a row and a column.
+"""Tables that are filled with a constant of which little is read, as a diagonal, or two side by side.
 
 ``m: i32[60, 60] = 0`` is how a table is declared that a dynamic program fills from its border. What the program assigns itself
 needs no value before, and each element that is filled takes a port of the bank that it is in.
@@ -17,7 +17,9 @@ from polyhedral.scop.ranges import whole_range
 from polyhedral.scop.scheduled import ScheduledScop
 
 _THIN = 4
-"""Iterations for each that is left, at least: the loops of a triangle would vary, and save half."""
+"""Iterations for each that the loops would still have, at least: of a triangle they would vary, and save half; a row and a column
+together are a condition in loops over the whole table.
+"""
 
 
 def trimmed(

@@ -4,6 +4,7 @@ A tool puts a bank into block RAM from some bits on (1,024 on 7 series), however
 words are 64 blocks, each of them nearly empty, or 64 times some 25 LUTs. What a pipeline reads under several guards is kept in
 copies besides, each in blocks of its own, where the tool takes the reads for different ones. An engineer binds such an array to
 LUTs, in one copy, as soon as blocks are short, and so does a point here: those arrays first that need the fewest LUTs for a block.
+Where a pipeline reads more of a bank in a cycle than one copy has ports for, there is one for each read.
 """
 
 from __future__ import annotations

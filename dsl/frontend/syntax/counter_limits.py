@@ -27,6 +27,7 @@ from collections.abc import Collection, Mapping
 
 from dsl.frontend.syntax.counter_sums import Differences, counters
 from dsl.frontend.syntax.loop_parts import placed
+from dsl.frontend.syntax.steady import assigned_names
 
 
 def with_limits(function: ast.FunctionDef, kept: Collection[str] = ()) -> None:
@@ -37,7 +38,7 @@ def with_limits(function: ast.FunctionDef, kept: Collection[str] = ()) -> None:
         kept: names that stay, since their types are said or other functions read them.
     """
     tested = [names for loop in ast.walk(function) if (names := _tested(loop))]
-    if not tested or any(_is_bound(name, function) for name in ("min", "max")):
+    if not tested or not _bound(function).isdisjoint(("min", "max")):
         return
     known = [n for n in counters(function) if n not in kept]
     for name in known:
@@ -66,14 +67,15 @@ def _tested(loop: ast.AST) -> set[str]:
     return compared if len(compared) > 1 else set()
 
 
-def _is_bound(name: str, function: ast.FunctionDef) -> bool:
-    """Whether a name is given a meaning of its own in the function."""
-    return any(
-        (isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store) and n.id == name)
-        or (isinstance(n, ast.arg) and n.arg == name)
-        or (isinstance(n, ast.FunctionDef) and n.name == name)
-        for n in ast.walk(function)
-    )
+def _bound(function: ast.FunctionDef) -> set[str]:
+    """The names that are given a meaning of their own in the function."""
+    found = {*assigned_names(function)}
+    for n in ast.walk(function):
+        if isinstance(n, ast.arg):
+            found.add(n.arg)
+        elif isinstance(n, ast.FunctionDef):
+            found.add(n.name)
+    return found
 
 
 def _limited(node: ast.Name, other: str, most: int) -> ast.expr:

@@ -220,9 +220,8 @@ class Differences:
 
     def _looped(self, s: ast.For | ast.While, before: _State) -> _State | None:
         head: _State = before
-        for count in range(
-            5
-        ):  # constants are lost, then the difference; then nothing changes any more
+        # Constants are lost, then the difference; then nothing changes any more.
+        for count in range(5):
             self._breaks.append([])
             self._continues.append([])
             read = set(self._read)
