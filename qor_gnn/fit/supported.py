@@ -18,12 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from polyhedral.codegen.generate import loop_tree
+from polyhedral.schedule import apply
 from polyhedral.scop.scheduled import build
 from qor_gnn.design.directives import with_directives
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.design.region import Kernel
 from qor_gnn.estimate import estimate
-from qor_gnn.fit.labelled import u280, u280_programs, zu9eg
+from qor_gnn.fit.labelled import u55c_programs, u280, u280_programs, zu9eg
 from qor_gnn.fit.labelled.u200_design import Directives, plain, written
 from qor_gnn.fit.labelled.u200_usable import usable
 from qor_gnn.fit.labels import U200_EACH, U200_TOOL
@@ -149,7 +150,8 @@ def u280_shown(folder: Path) -> dict[str, Any]:
         "streamhls-u280: units times interval, multipliers times interval, ports, fabric adders and LUT of the "
         "reports of 131 designs; banks at most as many as ports of one direction; terms as many as adders, and as the "
         "levels in the iteration latency hold; structures of the seven whose programs are known, and tasks; reports whose units are shared over 12 cycles or more have 1.9 times the DSP slices of the model. "
-        "prometheus-u55c: memory outside, and LUT of the reports of 29 accelerators, at 4 and 4.55 ns"
+        "prometheus-u55c: memory outside, LUT of the reports of 29 accelerators, at 4 and 4.55 ns, "
+        "and conditions in unrolled loops, of which two are programs"
     )
 
 
@@ -164,6 +166,9 @@ def _accelerators(folder: Path, most: Most) -> None:
         for row in csv.DictReader(file):
             if row["csynth_lut"]:
                 most.size("lut", int(row["csynth_lut"]), row["design"])
+    for design in u55c_programs.designs():
+        tree = loop_tree(apply(design.program, design.schedule))
+        most.structures |= of_design(kernel_of_tree(tree), u280.PERSONALITY).structures
 
 
 def _terms(row: u280.LoopRow) -> int:

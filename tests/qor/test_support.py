@@ -13,7 +13,7 @@ from dse.estimates.marks import STEADY, Marks
 from dse.estimates.support import marks_of, with_phi
 from dsl.errors.errors import ToolError
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
-from qor_gnn.fit.labelled import u280, zu9eg
+from qor_gnn.fit.labelled import u55c_programs, u280, zu9eg
 from qor_gnn.fit.supported import of_design
 from qor_gnn.support.features import SIZES, STRUCTURES, Features
 from qor_gnn.support.labelled import _read, shown, support
@@ -104,7 +104,6 @@ def test_more_banks_than_any_label_is_beyond():
     ("steps", "what"),
     [
         ((("pipeline", "S0.j"), ("unroll", "S0.j", 7, "guard")), "do not divide"),
-        ((("split", "S0.j", 7, "jo", "ji", "guard"), ("pipeline", "S0.jo")), "conditions in unrolled loops"),
         ((("bind_op", "S0", "fadd", "fabric"), ("pipeline", "S0.j"), ("unroll", "S0.j", 4),
           ("partition", "C", 1, "cyclic", 4), ("partition", "B", 1, "cyclic", 4)), "fabric"),
         ((("pipeline", "S0.j", 16), ("unroll", "S0.j", 16)), "shared over a long interval (16)"),
@@ -115,6 +114,24 @@ def test_structures_that_no_label_has_are_named(steps, what):
     assert marks.n == 1
     assert what in marks.why
     assert not marks.supported
+
+
+@pytest.mark.parametrize("design", u55c_programs.designs(), ids=lambda design: design.name)
+def test_conditions_in_unrolled_loops_are_as_reports_of_2023_2_have_them(design):
+    where = setting(u55c_programs.TOOL, u55c_programs.DEVICE, u55c_programs.CLOCK_NS)
+    found = estimated(design.program, design.schedule, where)
+    assert "conditions" in of_design(found.regions, U280).structures
+    (loop,) = (row for row in found.answer.loops if row.kind == "pipeline")
+    units = dict(loop.units)
+    assert loop.ii == design.interval
+    assert abs(loop.depth - design.iteration_latency) <= 2
+    assert units.get("fmul", 0) + units.get("dmul", 0) == design.multipliers
+
+
+def test_conditions_in_unrolled_loops_are_inside_where_labels_have_them():
+    tails = by(("split", "S0.j", 7, "jo", "ji", "guard"), ("pipeline", "S0.jo"))
+    assert marked(tails).n == 0
+    assert "conditions in unrolled loops" in marked(tails, tool="vitis-2022.1-zu9eg-10ns").why
 
 
 def test_sharing_over_a_few_cycles_is_inside():
@@ -208,4 +225,4 @@ def test_reports_of_2023_are_where_its_table_is_from():
     assert labels is not None
     rows = u280.design_rows(DATA / "streamhls-u280")
     assert max(row.lut for row in rows) <= labels.sizes["lut"]
-    assert set(labels.structures) == {"outside", "tasks"}
+    assert set(labels.structures) == {"conditions", "outside", "tasks"}

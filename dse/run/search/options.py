@@ -129,8 +129,7 @@ class Searched:
         most = limits_of(board.device, self.share, self.dsp, self.limits, None).resources["bram18"]
         plain, allowed = fitting(program, self.where, most, allowed, planned)
         start = start_of(program, plain, self.fix)
-        # Labels show hardly any designs in tiles: trials on them are lost where only such designs count.
-        tiles = None if self.supported else in_tiles(program, schedule, board, allowed, whole)
+        tiles = in_tiles(program, schedule, board, allowed, whole)
         wide = None if schedule else in_wider_tiles(program, plain, board, allowed, whole)
         joined = None if schedule else in_one_pass(program, wide or plain)
         parts = None if schedule else in_parts_of_tables(program, plain, board, allowed, whole)
