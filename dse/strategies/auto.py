@@ -49,10 +49,11 @@ def opening(space: Space, budget: int, limits: Limits, copies: int | None = None
     inside = within(space)
     fabric = fabric_budget(Estimates(space), limits)
     if limits.supported and inside is not None:
-        yield from noted(only(pom(inside.space, budget, limits, fabric), inside), known)
-        yield from noted(only(smallest(inside.space, budget, fabric, dict(known)), inside), known)
-        again = solved(inside.space, budget, limits, _BEST, dict(known), fabric)
-        yield from noted(only(again, inside), known)
+        even = inside.even()
+        yield from noted(only(pom(even.space, budget, limits, fabric), even), known)
+        yield from noted(only(smallest(even.space, budget, fabric, dict(known)), even), known)
+        again = solved(even.space, budget, limits, _BEST, dict(known), fabric)
+        yield from noted(only(again, even), known)
     else:
         yield from noted(filters(space, budget, fabric), known)
         yield from noted(pom(space, budget, limits, fabric), known)

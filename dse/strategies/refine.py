@@ -93,17 +93,21 @@ def refined(
             one.learn(point, result)
         return one
 
-    apart = None if limits.supported else inside
-    leads = inside if limits.supported else None
+    leads, apart = None, inside
+    if limits.supported and inside is not None:
+        # Factors that divide keep more often to what labels show; the others are tried beside them.
+        leads, apart = inside.even(), inside if inside.tails else None
     search = started(space if leads is None else leads.space, leads)
     beside: _Search | None = None  # planned where it is asked for only
+    tried: set[Point] = set()
     step = 0
     while step < len(_STEPS):
         chosen = []
-        if apart is not None and _owed(known):
+        if apart is not None and _owed(known, tried if limits.supported else None):
             beside = beside or started(apart.space, apart)
             chosen = beside.choose(*_STEPS[0])
             chosen = chosen or (beside.choose(*_STEPS[0]) if beside.grow() else [])
+            tried.update(chosen)
         chosen = chosen or search.choose(*_STEPS[step])
         if not chosen:
             if search.grow() or search.too_much.reopened():
@@ -120,10 +124,11 @@ def refined(
         step = 0
 
 
-def _owed(known: Mapping[Point, Result]) -> bool:
-    """Whether fewer than a third of the designs so far are such as labels show."""
-    evaluated = [result for result in known.values() if result.evaluated]
-    return _OF_TRIALS * sum(result.supported for result in evaluated) < len(evaluated)
+def _owed(known: Mapping[Point, Result], tried: set[Point] | None) -> bool:
+    """Whether fewer than a third of the designs so far are such as labels show, or of those that were ``tried``."""
+    evaluated = [point for point, result in known.items() if result.evaluated]
+    found = sum(known[p].supported if tried is None else p in tried for p in evaluated)
+    return _OF_TRIALS * found < len(evaluated)
 
 
 class _Search:

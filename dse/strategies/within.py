@@ -24,14 +24,25 @@ class Within:
     Attributes:
         labels: what they show.
         whole: the space.
-        space: the same one as it is planned in where conditions are not allowed, with factors that divide: what
-            others leave is mostly best done under a condition. Its points are points of the other.
+        divided: the same one with factors that divide: what others leave is mostly best done under a condition, and
+            takes more than is planned. Its points are points of the other.
+        tails: whether factors may leave iterations for a condition in a loop that had none.
     """
 
     labels: Shown
     whole: Space
-    space: Space
+    divided: Space
+    tails: bool = True
     _known: dict[tuple[int, int, Choice], bool] = field(default_factory=dict)
+
+    @property
+    def space(self) -> Space:
+        """The space that points are planned in."""
+        return self.whole if self.tails else self.divided
+
+    def even(self) -> Within:
+        """The same of designs whose factors divide."""
+        return replace(self, tails=False, _known={})
 
     def __call__(self, point: Point) -> bool:
         """Whether nothing is known to take a point out of the labels."""
@@ -54,7 +65,7 @@ class Within:
     def _plain(self, nest: Nest, order: Order, choice: Choice) -> bool:
         """No structure that labels have not."""
         allowed = self.labels.structures
-        if "conditions" not in allowed and cost(nest, order, choice.vector).tail == "guard":
+        if not self.tails and cost(nest, order, choice.vector).tail == "guard":
             return False
         for loop, u in zip(order.loops, choice.vector, strict=True):
             if u == 1:
@@ -86,8 +97,7 @@ def within(space: Space) -> Within | None:
     labels = shown(space.tool)
     if labels is None:
         return None
-    planned = space if "conditions" in labels.structures else _divided(space)
-    return Within(labels, space, planned)
+    return Within(labels, space, _divided(space), tails="conditions" in labels.structures)
 
 
 def _divided(space: Space) -> Space:
