@@ -21,7 +21,6 @@ ENTRIES = {entry.name: entry for entry in all_entries()}
 SAMPLE = (
     "dot_blocked", "lcs_two_rows", "gemm_scalar", "crc32_bitwise", "softmax_rows", "heat_3d_once",
 )  # fmt: skip
-REWRITTEN = ("argmax", "coin_change", "run_lengths", "tridiagonal", "fir_shift", "adler_like")
 
 
 def test_there_are_enough_kernels_of_many_styles():
@@ -70,7 +69,7 @@ def test_every_kernel_is_recorded():
 
 
 @pytest.mark.parametrize("name", SAMPLE)
-def test_an_expert_keeps_to_the_budget(name):
+def test_no_expert_is_below_the_bound(name):
     found = judgement(ENTRIES[name])
     assert found.feasible, found.detail
     assert found.cycles is not None
@@ -84,21 +83,12 @@ def test_every_expert_keeps_to_the_budget(style):
     assert not {name: r.detail for name, r in found.items() if r.status is not Status.OK}
 
 
-@pytest.mark.parametrize("name", REWRITTEN)
-def test_a_rewritten_kernel_computes_the_same(name):
-    same_results(ENTRIES[name])
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("style", styles())
 def test_every_rewritten_kernel_computes_the_same(style):
     for entry in entries(style):
         if entry.rewritten:
             same_results(entry)
-
-
-def test_a_sample_is_verified_as_written_and_under_the_expert_s_schedule():
-    verified([ENTRIES[name] for name in SAMPLE])
 
 
 @pytest.mark.slow
