@@ -48,6 +48,7 @@ from dse.space.sums.sums_in_logic import sums_in_logic
 from dse.space.tables.carried import carried_on, lane_sums, waits_for_nothing, wavefronts
 from dse.space.tables.columns import columns, single
 from dse.space.tables.mirrored import mirrored
+from dse.space.tables.pivoted import pivoted
 from dse.space.tables.replicas import TURNS, replicated, served_at_once
 from dse.space.variant import Variant, any_interval, once
 from dsl.schedules.recurrence_steps import Tree
@@ -271,6 +272,7 @@ _AT_ONCE = ("an iteration", "an inner iteration")
 _REWRITTEN: tuple[tuple[str, Move], ...] = (
     ("choices searched", located),
     ("turns written out", turns_written_out),
+    ("pivots copied", pivoted),
 )
 
 

@@ -91,3 +91,14 @@ class Versions(Step):
     array: str
     loop: str
     count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Pivot(Step):
+    """Let nests in ``loop`` read copies of the pivot row and column that they update, as they are before and behind each
+    element's own update: no iteration of the nest then waits for another one (Floyd-Warshall, transitive closures).
+    """
+
+    kind = "pivot"
+    other_names = ("pivot_row", "pivot_copies")
+    loop: str

@@ -17,8 +17,7 @@ from dsl.errors.shown import shown
 from dsl.schedules import steps
 from dsl.schedules.loop_requests import PipelineStyle
 from dsl.schedules.port_steps import Mirror, Replicate
-from dsl.schedules.range_methods import RangeMethods
-from dsl.schedules.recurrence_steps import Carry, CriticalLast, Locate, Scan, Tree, Versions
+from dsl.schedules.recurrence_methods import RecurrenceMethods
 from dsl.schedules.step_calls import (
     NoSuchStepError,
     UnfitError,
@@ -158,7 +157,7 @@ def _checked(value: object, hint: Any, where: str) -> object:
     return found
 
 
-class ScheduleBuilder(RangeMethods):
+class ScheduleBuilder(RecurrenceMethods):
     """Collects steps: ``s.tile(["i", "j"], [32, 32]); s.pipeline("j_1")``. Methods chain."""
 
     def __init__(self) -> None:
@@ -255,21 +254,6 @@ class ScheduleBuilder(RangeMethods):
         return self._add(steps.PartialSums, stmt, loop, count, block, around)
 
     @step_method
-    def locate(self, stmt: str, loop: str) -> ScheduleBuilder:
-        """See `dsl.schedules.recurrence_steps.Locate`."""
-        return self._add(Locate, stmt, loop)
-
-    @step_method
-    def tree(self, stmt: str, loop: str) -> ScheduleBuilder:
-        """See `dsl.schedules.recurrence_steps.Tree`."""
-        return self._add(Tree, stmt, loop)
-
-    @step_method
-    def scan(self, stmt: str, loop: str, factor: int, tail: Tail = "remainder") -> ScheduleBuilder:
-        """See `dsl.schedules.recurrence_steps.Scan`."""
-        return self._add(Scan, stmt, loop, factor, tail)
-
-    @step_method
     def replicate(self, array: str, loop: str, count: int) -> ScheduleBuilder:
         """See `dsl.schedules.port_steps.Replicate`."""
         return self._add(Replicate, array, loop, count)
@@ -278,21 +262,6 @@ class ScheduleBuilder(RangeMethods):
     def mirror(self, array: str, access: str, name: str = "") -> ScheduleBuilder:
         """See `dsl.schedules.port_steps.Mirror`."""
         return self._add(Mirror, array, access, name)
-
-    @step_method
-    def carry(self, array: str, at: str) -> ScheduleBuilder:
-        """See `dsl.schedules.recurrence_steps.Carry`."""
-        return self._add(Carry, array, at)
-
-    @step_method
-    def versions(self, array: str, loop: str, count: int = 0) -> ScheduleBuilder:
-        """See `dsl.schedules.recurrence_steps.Versions`."""
-        return self._add(Versions, array, loop, count)
-
-    @step_method
-    def critical_last(self, stmt: str) -> ScheduleBuilder:
-        """See `dsl.schedules.recurrence_steps.CriticalLast`."""
-        return self._add(CriticalLast, stmt)
 
     @step_method
     def expand(self, array: str, loop: str) -> ScheduleBuilder:

@@ -31,8 +31,8 @@ from dsl.programs.program import Array, Program, Storage
 from polyhedral.dependences.memory_order import program_order
 from polyhedral.equivalence.first_copies import Unreached, without_first_copies
 from polyhedral.equivalence.refutation import Refutation
-from polyhedral.equivalence.same_loops import other_loops
 from polyhedral.isl.text import conjunction, dims, map_of, positional, subscript_texts
+from polyhedral.legality.same_loops import other_loops
 from polyhedral.scop.scop import Scop, Statement, build_scop
 
 

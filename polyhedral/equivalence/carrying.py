@@ -19,23 +19,20 @@ What is looked at is the two programs alone, not how the second one came about.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import islpy as isl
 
 from dsl.expressions.affine import Affine
-from dsl.expressions.expr import Access, Const, Expr, Index, Load, Scatter, loads, map_leaves
+from dsl.expressions.expr import Access, Const, Expr, Index, Load, loads, map_leaves
 from dsl.programs.expanded import accesses_of, with_accesses
 from dsl.programs.names import unused
 from dsl.programs.program import Array, Loop, Node, Program, Stmt, Storage
-from polyhedral.dependences.direct import writes_seen
-from polyhedral.dependences.memory_order import program_order
+from polyhedral.dependences.value_origins import ValueOrigin, ValueOrigins
 from polyhedral.equivalence.refutation import Refutation
-from polyhedral.equivalence.same_loops import other_loops
 from polyhedral.isl.text import affine_text, dims, map_of
+from polyhedral.legality.same_loops import other_loops
 from polyhedral.scop.scop import Scop, Statement, build_scop
-
-_HANDS = 4096  # from register to register, at most
 
 
 def check_carrying(before: Program, after: Program, name: str) -> Refutation | None:
@@ -55,8 +52,8 @@ def _differs(before: Program, after: Program, array: Array) -> str | None:
     if text is not None:
         return text
     known = {s.name: s for s in old.statements}
-    was = _Origins(old, {array.name}, frozenset())
-    now = _Origins(
+    was = ValueOrigins(old, {array.name}, frozenset())
+    now = ValueOrigins(
         new, {array.name, *added}, frozenset(s.name for s in new.statements) - known.keys()
     )
     for s in new.statements:
@@ -144,80 +141,7 @@ def _alike(mine: Stmt, other: Stmt, array: Array, added: set[str]) -> bool:
 # -------------------------------------------------------------------------------- the origins
 
 
-@dataclass(frozen=True, eq=False)
-class _Origin:
-    """Where values that a read sees come from.
-
-    Attributes:
-        source: the statement; None for what the array had before.
-        pairs: from its iterations, or from elements, to those of the reader.
-    """
-
-    source: Statement | None
-    pairs: isl.Map
-
-
-@dataclass(frozen=True, eq=False)
-class _Origins:
-    """Follows reads of some arrays through statements that copy."""
-
-    scop: Scop
-    arrays: set[str]
-    copies: frozenset[str]
-
-    def of(self, s: Statement, access: Access) -> list[_Origin]:
-        """Of what a statement reads.
-
-        Raises:
-            AssertionError: a value is handed on for ever.
-        """
-        found: list[_Origin] = []
-        open_: dict[str, isl.Map] = {}
-        self._step(s, access, None, open_, found)
-        for _ in range(_HANDS):
-            if not open_:
-                return found
-            name, way = open_.popitem()
-            copy = self.scop.statement(name)
-            self._step(copy, copy.reads[0], way, open_, found)
-        raise AssertionError("values go back in time")
-
-    def _step(
-        self,
-        s: Statement,
-        access: Access,
-        way: isl.Map | None,
-        open_: dict[str, isl.Map],
-        found: list[_Origin],
-    ) -> None:
-        """One hand further back: ``way`` leads from the statement's iterations to the reader's."""
-        for source, pairs in writes_seen(self.scop, s, access):
-            on = pairs if way is None else pairs.apply_range(way)
-            if on.is_empty():
-                continue
-            if source.name in self.copies and source.reads:
-                known = open_.get(source.name)
-                open_[source.name] = on if known is None else known.union(on).coalesce()
-            else:
-                found.append(_Origin(source, on))
-        left = self._unwritten(s, access, s.domain if way is None else way.domain())
-        if not left.is_empty():
-            element = left.reverse()
-            found.append(_Origin(None, element if way is None else element.apply_range(way)))
-
-    def _unwritten(self, s: Statement, access: Access, runs: isl.Set) -> isl.Map:
-        """The elements that iterations read, a gather each of those that it may, which nothing has assigned before."""
-        found = self.scop.access_map(s, access).intersect_domain(runs)
-        for t in self.scop.statements:
-            order = program_order(t, s)
-            is_certain = not isinstance(t.stmt.value, Scatter)
-            if t.stmt.target.array == access.array and is_certain and order is not None:
-                assigned = self.scop.access_map(t, t.stmt.target)
-                found = found.subtract(order.reverse().apply_range(assigned))
-        return found
-
-
-def _other_origin(was: list[_Origin], now: list[_Origin]) -> str | None:
+def _other_origin(was: list[ValueOrigin], now: list[ValueOrigin]) -> str | None:
     """What of the origins of a read differs."""
     before, after = _by_source(was), _by_source(now)
     for name, (source, pairs) in after.items():
@@ -248,7 +172,7 @@ def _other_origin(was: list[_Origin], now: list[_Origin]) -> str | None:
     return None
 
 
-def _by_source(origins: list[_Origin]) -> Mapping[str, tuple[Statement | None, isl.Map]]:
+def _by_source(origins: list[ValueOrigin]) -> Mapping[str, tuple[Statement | None, isl.Map]]:
     """The pairs of each statement, without the numbers of statements and arrays in their names."""
     found: dict[str, tuple[Statement | None, isl.Map]] = {}
     for origin in origins:

@@ -12,7 +12,7 @@ from dsl.programs.expanded import with_accesses
 from dsl.programs.program import Array, Program, Stmt, Storage
 from polyhedral.dependences.changed_flow import changed_flow
 from polyhedral.equivalence.refutation import Refutation
-from polyhedral.equivalence.same_loops import other_loops
+from polyhedral.legality.same_loops import other_loops
 from polyhedral.scop.scop import Scop, build_scop
 
 

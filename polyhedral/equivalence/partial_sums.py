@@ -36,8 +36,8 @@ from dsl.programs.program import Array, Program, Storage, map_statements, variab
 from polyhedral.dependences.memory_order import program_order
 from polyhedral.equivalence.refutation import Refutation, source_note
 from polyhedral.equivalence.relations import instance_text
-from polyhedral.equivalence.same_loops import other_loops
 from polyhedral.isl.text import coordinates, first_point
+from polyhedral.legality.same_loops import other_loops
 from polyhedral.scop.scop import (
     Scop,
     Statement,

@@ -30,8 +30,8 @@ from dsl.programs.expanded import accesses_of, with_accesses
 from dsl.programs.program import Array, Program, Storage
 from polyhedral.dependences.direct import array_flows, unwritten_reads
 from polyhedral.equivalence.refutation import Refutation
-from polyhedral.equivalence.same_loops import other_loops
 from polyhedral.isl.text import affine_text, map_of, positional, set_of
+from polyhedral.legality.same_loops import other_loops
 from polyhedral.scop.execution_order import shared_loops
 from polyhedral.scop.scop import Scop, Statement, build_scop
 

@@ -9,7 +9,15 @@ from typing import get_args
 from dsl.programs.program import Program
 from dsl.schedules.port_steps import Mirror, Replicate
 from dsl.schedules.range_steps import Join, Separate, Trim, Unflatten
-from dsl.schedules.recurrence_steps import Carry, CriticalLast, Locate, Scan, Tree, Versions
+from dsl.schedules.recurrence_steps import (
+    Carry,
+    CriticalLast,
+    Locate,
+    Pivot,
+    Scan,
+    Tree,
+    Versions,
+)
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Buffer, Expand, PartialSums, Reuse, Step
 from polyhedral.equivalence.buffering import check_buffers
@@ -18,6 +26,7 @@ from polyhedral.equivalence.expansion import check_expansion
 from polyhedral.equivalence.locating import check_locating
 from polyhedral.equivalence.loops import Origin, check_loops
 from polyhedral.equivalence.partial_sums import check_partial_sums, sum_of
+from polyhedral.equivalence.pivoting import check_pivoting
 from polyhedral.equivalence.raised import NotProven
 from polyhedral.equivalence.refutation import Refutation
 from polyhedral.equivalence.replication import check_replication
@@ -34,6 +43,7 @@ from polyhedral.transforms.loops.join import joined
 from polyhedral.transforms.loops.separate import own_locals, separated, without_single
 from polyhedral.transforms.loops.unflatten import cut
 from polyhedral.transforms.materialise import Materialised, materialised
+from polyhedral.transforms.recurrences.pivot import pivoted
 
 Rewrites = (
     PartialSums
@@ -52,6 +62,7 @@ Rewrites = (
     | Unflatten
     | Separate
     | Trim
+    | Pivot
 )
 REWRITING = get_args(Rewrites)
 
@@ -64,7 +75,7 @@ class Rewriting:
         step: the step.
         before: the program.
         after: the other one.
-        origins: where only the loops are other ones: what each statement is.
+        origins: where only the loops are other ones: what each statement is; of `Pivot` what computes again.
         free: statements whose reductions may be done in any order, in both; and, because of the
             step, in the other one.
         memories: locals of the other one that stand in the place of one of the program, and that one.
@@ -127,6 +138,9 @@ def _rewriting(
             made = materialised(before)
             yield Rewriting(step, program, made.program, _origins(made), before.reassociated)
             yield Rewriting(step, made.program, new, (), after.reassociated)
+        case Pivot():
+            again = pivoted(before, step).origins.items()
+            yield Rewriting(step, program, new, tuple((n, Origin(*at)) for n, at in again))
         case Join() | Unflatten():
             moved = joined(before, step) if isinstance(step, Join) else cut(before, step)
             origins = _origins(materialised(moved))
@@ -180,6 +194,8 @@ def _checked(rewriting: Rewriting) -> Refutation | None:
             return check_tree(before, after, stmt, rewriting.depth)
         case PartialSums(stmt=stmt):
             return check_partial_sums(before, after, stmt, rewriting.free)
+        case Pivot():
+            return check_pivoting(before, after, dict(rewriting.origins))
         case Join() | Unflatten() | Separate():
             origins, memories = dict(rewriting.origins), dict(rewriting.memories)
             return check_loops(before, after, origins, rewriting.free, memories)

@@ -16,7 +16,7 @@ from dsl.expressions.expr import Scatter
 from dsl.programs.program import Program, Storage
 from polyhedral.dependences.direct import writes_seen
 from polyhedral.equivalence.refutation import Refutation
-from polyhedral.equivalence.same_loops import other_loops
+from polyhedral.legality.same_loops import other_loops
 from polyhedral.scop.scop import Scop, Statement, build_scop
 
 

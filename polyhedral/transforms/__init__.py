@@ -50,6 +50,7 @@ from polyhedral.transforms.recurrences import (  # noqa: F401
     critical_last,
     locate,
     partial_sums,
+    pivot,
     reassociate,
     scan,
     tree,
