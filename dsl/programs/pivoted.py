@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dsl.expressions import typing
-from dsl.expressions.affine import Affine, cond_variables, map_cond
+from dsl.expressions.affine import Affine, map_cond
 from dsl.expressions.expr import (
     Access,
     BinaryOp,
@@ -352,8 +352,8 @@ def _mapped(
     *,
     free: bool = False,
 ) -> tuple[Node, ...]:
-    """The node with some loops fixed at values, and each statement as another one, or left out; ``free`` of conditions on
-    loops that are fixed, which say what is assigned at the pivot, not what is read there.
+    """The node with some loops fixed at values, and each statement as another one, or left out; ``free`` of
+    conditions, which say what is assigned, not what is read.
     """
 
     def inside(nodes: Sequence[Node]) -> tuple[Node, ...]:
@@ -372,7 +372,7 @@ def _mapped(
             return (replace(node, lowers=low, uppers=high, body=own),) if own else ()
         case If(cond=cond, then=then, orelse=orelse):
             first, second = inside(then), inside(orelse)
-            if free and cond_variables(cond) & {*fixed}:
+            if free:
                 return (*first, *second)
             held = map_cond(cond, lambda e: e.substitute(values))
             return (replace(node, cond=held, then=first, orelse=second),) if first or second else ()

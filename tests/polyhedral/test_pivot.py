@@ -154,13 +154,11 @@ PATHS = """\
             with weft.stmt("copy_d_at_i"):
                 d_at_i[j] = d[k, j]
         for i in range(5):
-            if i != k:
-                with weft.stmt("copy_d_at_j"):
-                    d_at_j[i] = d[i, k]
+            with weft.stmt("copy_d_at_j"):
+                d_at_j[i] = d[i, k]
         for i in range(5):
-            if i != k:
-                with weft.stmt("copy_via_at_j"):
-                    via_at_j[i] = via[i, k]
+            with weft.stmt("copy_via_at_j"):
+                via_at_j[i] = via[i, k]
         for i in range(5):
             first_at_j: i16
             cond_at_j: u1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dsl.expressions.expr import loads
+from dsl.expressions.expr import Load, loads
 from dsl.schedules.recurrence_steps import Pivot
 from dsl.schedules.steps import Step
 from polyhedral.schedule import tried
@@ -27,9 +27,16 @@ def pivoted(
     steps = before
     for loop in dict.fromkeys(_loops(state)):
         moved = tried(state, step := Pivot(loop))
-        if moved is not None:
+        if moved is not None and _waits(state, moved):
             state, steps = moved, (*steps, step)
     return state, steps
+
+
+def _waits(before: ScheduledScop, after: ScheduledScop) -> bool:
+    """Whether a nest needs a row or column as it is behind its own update: else its iterations do not wait as it is."""
+    known = {s.name for s in before.scop.statements}
+    added = [s.stmt for s in after.scop.statements if s.name not in known]
+    return any(not isinstance(stmt.value, Load) for stmt in added)
 
 
 def _loops(state: ScheduledScop) -> Iterator[str]:
