@@ -13,6 +13,7 @@ from dsl.schedules.recurrence_steps import Pivot
 from dsl.schedules.steps import Step
 from polyhedral.schedule import tried
 from polyhedral.scop.scheduled import ScheduledScop
+from polyhedral.scop.scop import common_loops
 
 
 def pivoted(
@@ -40,17 +41,16 @@ def _waits(before: ScheduledScop, after: ScheduledScop) -> bool:
 
 
 def _loops(state: ScheduledScop) -> Iterator[str]:
-    """Loops around others whose variable says an element, in its row or column, that a statement reads of what it updates."""
-    for s in state.scop.statements:
-        target = s.stmt.target
-        reads = [a for a in loads(s.stmt.value) if a.array == target.array]
-        for level, loop in enumerate(s.loops[:-1]):
-            inner = {other.var for other in s.loops[level + 1 :]}
-            for read in reads:
-                pairs = [p for p in zip(target.indices, read.indices, strict=True) if p[0] != p[1]]
-                at_pivot = all(
-                    mine.variables() & inner and not its.is_data and not its.variables() & inner
-                    for mine, its in pairs
-                )
-                if pairs and at_pivot and any(loop.var in e.variables() for _, e in pairs):
-                    yield f"{s.name}.{loop.var}"
+    """Loops whose variable says a row or column of an array that a nest inside of them assigns and reads."""
+    statements = state.scop.statements
+    for s in statements:
+        for access in dict.fromkeys(loads(s.stmt.value)):
+            for writer in statements:
+                if writer.stmt.target.array != access.array:
+                    continue
+                pairs = zip(writer.stmt.target.indices, access.indices, strict=True)
+                other = [its for mine, its in pairs if mine != its and mine.variables()]
+                for level in range(common_loops(s, writer)):
+                    var = s.loops[level].var
+                    if any(var in its.variables() for its in other) and len(s.loops) > level + 1:
+                        yield f"{s.name}.{var}"
