@@ -303,7 +303,7 @@ class _Copies:
         if self.runs(writer.stmt, self.nest.values(whole)) is False:
             return old
         cases = [*self.nest.cases(stmt, writer, own, fixed)]
-        if not cases:
+        if not cases or self.nest.keeps(writer, whole):
             return old
         new = self._element(self.new, array, whole)
         if () in cases:

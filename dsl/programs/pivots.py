@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from dsl.expressions.absorption import is_element
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, CompareOp, Scatter, loads
 from dsl.programs.program import If, Loop, Node, Program, Stmt
@@ -78,6 +79,19 @@ class NestOfPivot:
         """The loops fixed in either, of those around what assigns the array."""
         own = {loop.var for loop in self.writers[array].around}
         return tuple(v for v in self.at if v in own and v in {*one, *other})
+
+    def keeps(self, writer: InNest, fixed: Fixed) -> bool:
+        """Whether a statement assigns what its element has already, wherever some loops are fixed."""
+        values = self.values(fixed)
+        target = writer.stmt.target
+
+        def at(access: Access) -> list[Affine]:
+            return [e.substitute(values) for e in access.indices]
+
+        def is_same(access: Access) -> bool:
+            return access.array == target.array and at(access) == at(target)
+
+        return is_element(writer.stmt.value, is_same)
 
     def cases(self, reader: Stmt, writer: InNest, own: Fixed, fixed: Fixed) -> Iterator[Case]:
         """When the iteration that assigns what is read comes before the one that reads it.

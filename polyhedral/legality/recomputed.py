@@ -7,7 +7,8 @@ The argument:
 * all that is added assigns to locals that are new. It copies, or it computes again what a statement computes in an
   iteration that it says;
 * of every read that is another one, and of every read of what computes again, the last write before it (by isl, followed
-  through what copies) is the one that the program had, or computes that one again.
+  through what copies) is the one that the program had, or computes that one again. A write of what its element has
+  already, as ``x = min(x, max(x, y))``, is not counted: what was there before is.
 
 By induction over the order of the new program all values are what they were, and as its own statements alone assign to
 what was there before, so is what they leave. What is looked at is the two programs alone, and the iterations that are
@@ -17,10 +18,11 @@ said: not how the second program came about.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import islpy as isl
 
+from dsl.expressions.absorption import is_element
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import (
     Access,
@@ -47,6 +49,8 @@ from polyhedral.scop.scop import Scop, Statement, build_scop
 
 Iterations = Mapping[str, tuple[str, tuple[Affine, ...]]]
 """Of statements that compute again: what another one computes, and in which of its iterations."""
+
+_HOPS = 4096  # through writes that keep what is there, at most
 
 _COMPARED = {
     CompareOp.EQ: "=",
@@ -165,12 +169,12 @@ class _Proof:
         where = to_mine.intersect_domain(pair.where)
         wanted = {
             name: pairs.apply_range(where.reverse())
-            for name, pairs in _by_source(self.old, self.was.of(mine, pair.was)).items()
+            for name, pairs in _by_source(self._settled(self._was(mine, pair.was))).items()
         }
         now = [self._itself(origin) for origin in self.now.of(s, pair.now)]
         found = {
             name: pairs.intersect_range(pair.where)
-            for name, pairs in _by_source(self.new, now).items()
+            for name, pairs in _by_source(self._settled(now)).items()
         }
         left = where.domain()
         for name, pairs in found.items():
@@ -185,39 +189,99 @@ class _Proof:
         if not left.is_empty():
             raise _OtherError(f"{s.name} reads {pair.now}, which nothing has assigned")
 
-    def _itself(self, origin: ValueOrigin) -> ValueOrigin:
-        """What computes again stands for the iteration that it computes."""
+    def _was(self, s: Statement, access: Access) -> list[_Origin]:
+        """Where the program reads values from."""
+        return [
+            self._element(self.old, o)
+            if o.source is None
+            else _Origin(o.source.name, o.source, o.pairs)
+            for o in self.was.of(s, access)
+        ]
+
+    def _itself(self, origin: ValueOrigin) -> _Origin:
+        """A statement of the program in an iteration: what computes again stands for what it computes."""
         source = origin.source
-        if source is None or source.name not in self.again:
-            return origin
-        name, at = self.again[source.name]
+        if source is None:
+            return self._element(self.new, origin)
+        at = tuple(Affine.of(v) for v in source.variables)
+        name, at = self.again.get(source.name, (source.name, at))
+        if all(s.name != name for s in self.old.statements):
+            raise _OtherError(f"{source.name} assigns what is read")
         mine = self.old.statement(name)
         names = dict(zip(source.variables, dims(len(source.loops)), strict=True))
         target = ", ".join(affine_text(e, names) for e in at)
-        pairs = origin.pairs
-        if pairs.has_tuple_id(isl.dim_type.in_):
-            pairs = pairs.reset_tuple_id(isl.dim_type.in_)
-        itself = map_of(f"{{ [{', '.join(dims(len(source.loops)))}] -> [{target}] }}")
-        return ValueOrigin(mine, pairs.apply_domain(itself))
+        itself = map_of(f"{{ {source.space} -> s{mine.index}[{target}] }}")
+        return _Origin(mine.name, mine, origin.pairs.apply_domain(itself))
+
+    @staticmethod
+    def _element(scop: Scop, origin: ValueOrigin) -> _Origin:
+        """An element as it is before the kernel, of an array by its name."""
+        number = int(origin.pairs.get_tuple_name(isl.dim_type.in_)[1:])
+        pairs = origin.pairs.reset_tuple_id(isl.dim_type.in_)
+        return _Origin(scop.program.arrays[number].name, None, pairs)
+
+    def _settled(self, origins: Sequence[_Origin]) -> list[_Origin]:
+        """With what was there before in the place of writes that keep what is there."""
+        found: list[_Origin] = []
+        todo = list(origins)
+        for _ in range(_HOPS):
+            if not todo:
+                return found
+            origin = todo.pop()
+            left = origin.pairs
+            for access, where in self._kept(origin.source):
+                inside = left.intersect_domain(where)
+                left = left.subtract(inside)
+                if inside.is_empty() or origin.source is None:
+                    continue
+                before = self.was.of(origin.source, access)
+                todo += [self._further(o, inside) for o in before]
+            if not left.is_empty():
+                found.append(replace(origin, pairs=left))
+        raise _OtherError("it is not found in how many steps values are kept")
+
+    def _further(self, origin: ValueOrigin, way: isl.Map) -> _Origin:
+        pairs = origin.pairs.apply_range(way)
+        if origin.source is None:
+            return self._element(self.old, replace(origin, pairs=pairs))
+        return _Origin(origin.source.name, origin.source, pairs)
+
+    def _kept(self, source: Statement | None) -> Iterator[tuple[Access, isl.Set]]:
+        """In which iterations a statement assigns what its element has, which it reads by the access."""
+        if source is None:
+            return
+        target = source.stmt.target
+        for access in source.reads:
+            if (
+                access.array != target.array
+                or access == target
+                or any(e.is_data for a in (access, target) for e in a.indices)
+            ):
+                continue
+            if is_element(source.stmt.value, {access, target}.__contains__):
+                element = self.old.access_map(source, target)
+                yield access, element.intersect(self.old.access_map(source, access)).domain()
+
+
+@dataclass(frozen=True, eq=False)
+class _Origin:
+    """A statement of the program, or an element before the kernel, from which values come; by the name of the statement or array."""
+
+    name: str
+    source: Statement | None
+    pairs: isl.Map
 
 
 _Source = tuple[str, bool]
 """A statement; or an array with what it has before the kernel, which the second says."""
 
 
-def _by_source(scop: Scop, origins: Sequence[ValueOrigin]) -> dict[_Source, isl.Map]:
-    """The pairs of each source, without the number of the statement or array in its name."""
+def _by_source(origins: Sequence[_Origin]) -> dict[_Source, isl.Map]:
+    """The pairs of each source."""
     found: dict[_Source, isl.Map] = {}
     for origin in origins:
-        pairs = origin.pairs
-        name = "" if origin.source is None else origin.source.name
-        if pairs.has_tuple_id(isl.dim_type.in_):
-            if origin.source is None:
-                number = int(pairs.get_tuple_name(isl.dim_type.in_)[1:])
-                name = scop.program.arrays[number].name
-            pairs = pairs.reset_tuple_id(isl.dim_type.in_)
-        key = name, origin.source is None
-        found[key] = found[key].union(pairs) if key in found else pairs
+        key = origin.name, origin.source is None
+        found[key] = found[key].union(origin.pairs) if key in found else origin.pairs
     return found
 
 

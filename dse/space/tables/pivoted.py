@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dsl.expressions.expr import Load, loads
+from dsl.expressions.expr import loads
 from dsl.schedules.recurrence_steps import Pivot
 from dsl.schedules.steps import Step
+from polyhedral.dependences.direct import array_flows
 from polyhedral.schedule import tried
 from polyhedral.scop.scheduled import ScheduledScop
 from polyhedral.scop.scop import common_loops
@@ -27,17 +28,35 @@ def pivoted(
     """
     steps = before
     for loop in dict.fromkeys(_loops(state)):
-        moved = tried(state, step := Pivot(loop))
-        if moved is not None and _waits(state, moved):
+        moved = tried(state, step := Pivot(loop)) if _waits(state, loop) else None
+        if moved is not None:
             state, steps = moved, (*steps, step)
     return state, steps
 
 
-def _waits(before: ScheduledScop, after: ScheduledScop) -> bool:
-    """Whether a nest needs a row or column as it is behind its own update: else its iterations do not wait as it is."""
-    known = {s.name for s in before.scop.statements}
-    added = [s.stmt for s in after.scop.statements if s.name not in known]
-    return any(not isinstance(stmt.value, Load) for stmt in added)
+def _waits(state: ScheduledScop, ref: str) -> bool:
+    """Whether an iteration of a nest in a loop needs what another one of the same nest has made."""
+    name, _, var = ref.partition(".")
+    around = state.scop.statement(name)
+    level = around.variables.index(var)
+    own = [
+        s for s in state.scop.statements if s.loop_ids[: level + 1] == around.loop_ids[: level + 1]
+    ]
+    written = dict.fromkeys(s.stmt.target.array for s in own)
+    for array in written:
+        if state.scop.program.array(array).scope_depth > level + 1:
+            continue
+        for flow in array_flows(state.scop, array):
+            if flow.source not in own or flow.sink not in own:
+                continue
+            outer, inner = flow.ranges[: level + 1], flow.ranges[level + 1 :]
+            if all(_has_zero(*ends) for ends in outer) and any(ends != (0, 0) for ends in inner):
+                return True
+    return False
+
+
+def _has_zero(low: int | None, high: int | None) -> bool:
+    return (low is None or low <= 0) and (high is None or high >= 0)
 
 
 def _loops(state: ScheduledScop) -> Iterator[str]:
