@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from dsl.expressions.absorption import is_element
 from dsl.expressions.affine import Affine
+from dsl.expressions.expr import loads
 from dsl.programs.program import Program
 from qor_gnn.design.region import Access, Op, Statement
 
@@ -59,11 +61,15 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A statement: its operations, where it stores, and whether its last selection is no more than a guard of the store."""
+    """A statement: its operations, where it stores, and whether its last selection is no more than a guard of the store.
+
+    ``kept`` are elements that it reads: where one of them is the one that it stores to, it stores what is there already.
+    """
 
     steps: tuple[Step, ...]
     target: Place
     guard: bool
+    kept: tuple[Place, ...] = ()
 
 
 def plan_of(program: Program, statement: Statement, exact: bool) -> Plan:
@@ -93,7 +99,20 @@ def plan_of(program: Program, statement: Statement, exact: bool) -> Plan:
     guard = last.kind == "select" and any(
         statement.ops[k].access == statement.target for k in last.operands[1:]
     )
-    return Plan(tuple(steps), _place(program, statement.target), guard)
+    kept = tuple(_place(program, access) for access in _kept(program, statement))
+    return Plan(tuple(steps), _place(program, statement.target), guard, kept)
+
+
+def _kept(program: Program, statement: Statement) -> Iterator[Access]:
+    """Elements in the place of its target for which a statement is known to store what is there."""
+    stmt = next(s for s in program.statements() if s.name == statement.name)
+    for read in dict.fromkeys(loads(stmt.value)):
+        own = {read, stmt.target}
+        if read.array != stmt.target.array or read == stmt.target:
+            continue
+        is_told = not any(e.is_data for a in own for e in a.indices)
+        if is_told and is_element(stmt.value, own.__contains__):
+            yield Access(read.array, read.indices)
 
 
 def _merged(parts: list[tuple[int, ...]]) -> tuple[int, ...]:

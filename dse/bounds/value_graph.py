@@ -196,6 +196,10 @@ class _Maker:
         if plan is None:
             exact = statement.name in self.exact
             plan = self.plans[statement.name] = plan_of(self.program, statement, exact)
+        if plan.kept:
+            at = plan.target.at(env)
+            if any(place.at(env) == at for place in plan.kept):
+                return
         found: list[int] = []
         for step in plan.steps:
             if step.place is not None:

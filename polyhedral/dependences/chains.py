@@ -10,6 +10,7 @@ from math import prod
 import islpy as isl
 import networkx as nx
 
+from dsl.expressions.absorption import is_element
 from dsl.expressions.expr import Access
 from polyhedral.dependences.direct import Dependence
 from polyhedral.dependences.values import Values
@@ -65,7 +66,7 @@ def chains(
     """
     between: dict[tuple[str, str], list[_Link]] = {}
     for dep in values.live:
-        for link in _links(values.scop, dep, kind):
+        for link in _links(values.scop, _computed(values.scop, dep), kind):
             between.setdefault((dep.source.name, dep.sink.name), []).append(link)
     found: list[Chain] = []
     for cycle in nx.simple_cycles(nx.DiGraph(list(between)), length_bound=_CYCLE):
@@ -84,6 +85,22 @@ def chains(
                 arrays = tuple(d.array for d in deps)
                 found.append(Chain(sinks, arrays, tuple(k.accesses for k in links), repeats, alone))
     return tuple(sorted(found, key=lambda c: (-c.repeats, c.statements, c.arrays)))
+
+
+def _computed(scop: Scop, dep: Dependence) -> Dependence:
+    """Without values that their statement is known to store to an element that has them: nothing computes these."""
+    s, pairs = dep.source, dep.pairs
+    target = s.stmt.target
+    for access in s.reads:
+        own = {access, target}
+        if access.array != target.array or access == target:
+            continue
+        if any(e.is_data for a in own for e in a.indices):
+            continue
+        if is_element(s.stmt.value, own.__contains__):
+            same = scop.access_map(s, target).intersect(scop.access_map(s, access))
+            pairs = pairs.subtract_domain(same.domain())
+    return dep if pairs is dep.pairs else replace(dep, pairs=pairs.coalesce())
 
 
 def _links(scop: Scop, dep: Dependence, kind: Kind) -> list[_Link]:

@@ -14,7 +14,7 @@ from dse.bounds.bounds import Bounds, bounds, work_of
 from dse.bounds.counted import kind_of
 from dsl.kernels.loader import load_kernels
 from dsl.programs.program import Program
-from dsl.schedules.schedule import Schedule
+from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from polyhedral.codegen.generate import loop_tree
 from polyhedral.dependences.chains import chains
 from polyhedral.dependences.values import values_of
@@ -24,7 +24,7 @@ from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.design.region import Op
 from qor_gnn.estimate import estimate
 from qor_gnn.tools.personality import personality
-from weft import f32, i32
+from weft import f32, i32, u8
 
 U280 = personality("vitis-2023.2-u280-3.33ns")
 ZU9EG = personality("vitis-2022.1-zu9eg-10ns")
@@ -256,3 +256,21 @@ def test_a_sum_costs_no_more_than_in_an_adder_of_three_operands() -> None:
     found = kind_of(Op("add", "int", 32), tool)
     assert found is not None
     assert min(lut for _, lut in found.ways) == 32
+
+
+@weft.kernel
+def lengths(d: u8[6, 6]):
+    for k in range(6):
+        for i in range(6):
+            for j in range(6):
+                d[i, j] = min(d[i, j], d[i, k] + d[k, j])
+
+
+def test_what_an_element_has_already_is_not_computed_for_it() -> None:
+    # Without signs no length is below 0: row and column k stay what they are, and the chain is one step for each k.
+    s = ScheduleBuilder().pivot("k").unroll("S0.i").unroll("S0.j").unroll("S0.k")
+    s.unroll("copy_d_at_i.j").unroll("copy_d_at_j.i").partition("d", 0, "complete")
+    for array, dim in (("d", 1), ("d_at_i", 0), ("d_at_j", 0)):
+        s.partition(array, dim, "complete")
+    made = estimate(kernel_of_tree(loop_tree(apply(lengths.program, s.build()))), ZU9EG)
+    assert found(lengths.program, 100).tightest.cycles <= made.latency.average

@@ -27,6 +27,9 @@ distances without negative cycles, not of what the program says. The copies have
 and each iteration reads the one that the program's order gives it: the nest waits for nothing. It computes the
 same to the last bit, whatever the update is.
 
+Where the update is known to keep what is there, no second copy is made: ``min(x, max(x, y))`` is ``x``, and so are
+``x | (x & y)`` and ``min(x, x + y)`` of a ``y`` without sign (`dsl.expressions.absorption`).
+
 Nests may have statements around the update, and arrays that go with the first one (the next node of a path). That each
 read finds the same value is proven by `polyhedral.legality.recomputed`.
 """
