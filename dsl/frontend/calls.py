@@ -115,9 +115,20 @@ def _of_language(ctx: Context, function: object, intrinsic: Intrinsic, node: ast
         instead = "write np.minimum(a, b), or np.min(x) of an array"
         message = f"{ctx.source.text(node.func)}() takes 2 arguments, not {len(node.args)}"
         raise ctx.error("W150", message, node, instead)
+    if intrinsic.name in _EXTREMA:
+        node = _of_listed(node)
     if intrinsic.name in _EXTREMA and is_reduction(ctx, node):
         return reduction(ctx, intrinsic.name, node)
     return apply(intrinsic, arguments(ctx, intrinsic, node), ctx, node)
+
+
+def _of_listed(node: ast.Call) -> ast.Call:
+    """``max([a, b])`` as ``max(a, b)``."""
+    match node:
+        case ast.Call(args=[ast.List(elts=values) | ast.Tuple(elts=values)], keywords=[]):
+            if len(values) > 1 and not any(isinstance(v, ast.Starred) for v in values):
+                return ast.copy_location(ast.Call(node.func, values, []), node)
+    return node
 
 
 def arguments(ctx: Context, intrinsic: Intrinsic, node: ast.Call) -> tuple[Value, ...]:

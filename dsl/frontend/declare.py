@@ -9,7 +9,15 @@ from dsl.errors.errors import LanguageError
 from dsl.expressions import typing, values
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, Load
-from dsl.expressions.types import ArrayType, ConstType, DType, FixedType, IndexType, IntType
+from dsl.expressions.types import (
+    ArrayType,
+    ConstType,
+    DType,
+    FixedType,
+    IndexType,
+    IntType,
+    boolean,
+)
 from dsl.expressions.values import Value
 from dsl.frontend.capture import describe, dtype_of, is_number
 from dsl.frontend.context import Context
@@ -120,11 +128,11 @@ def _declared_type(ctx: Context, node: ast.expr) -> ArrayType | ConstType | DTyp
     found = ctx.evaluate(node)
     if isinstance(found, (ArrayType, ConstType)):
         return found
-    dtype = dtype_of(found)
+    dtype = boolean if found is bool else dtype_of(found)
     if dtype is not None:
         return dtype
     message = f"{ctx.source.text(node)} is {describe(found)}, not a type of the language"
-    near = ((float, "write f32 or f64"), (int, "write i32, or any other width"), (bool, "write u1"))
+    near = ((float, "write f32 or f64"), (int, "write i32, or any other width"))
     instead = next((text for python, text in near if found is python), _TYPE_HELP)
     raise ctx.error("W103", message, node, instead)
 

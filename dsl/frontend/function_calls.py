@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from dsl.errors.errors import LanguageError
 from dsl.expressions.affine import Affine
-from dsl.expressions.expr import Expr
+from dsl.expressions.expr import Expr, Load
+from dsl.expressions.types import IntType
 from dsl.frontend.capture import Environment, is_number
 from dsl.frontend.context import Context
 from dsl.frontend.functions import Function, Given, arguments_of_call, expanded
@@ -43,8 +44,32 @@ def call_function(ctx: Context, function: Function, node: ast.Call) -> object:
     if ctx.ahead.whole is node:
         ctx.ahead.whole = made
     value = call_value(ctx, kernel, made)
+    _note_types(ctx, function, given, value)
     ctx.ahead.known[node] = value
     return value
+
+
+def _note_types(ctx: Context, function: Function, given: tuple[Given, ...], value: object) -> None:
+    """Note what results contribute to the types of locals that the arguments are computed of.
+
+    Of ``n = clipped(n + x[i])`` that is what the function gives of an ``n + x[i]`` of the types of ``n`` and ``x``, as of
+    ``n += x[i]``: the sum is a bit wider than these, so that ``n`` would get wider each time.
+    """
+    narrowed = tuple(_narrowed(ctx, g) for g in given)
+    if [g.type for g in narrowed] == [g.type for g in given]:
+        return
+    results = _kernel(ctx, function, narrowed).build_in(ctx.request.building).arguments
+    found = value if isinstance(value, tuple) else (value,)
+    for made, result in zip(found, results[len(results) - len(found) :], strict=True):
+        if isinstance(made, Load):
+            ctx.inferred.derived[made.access.array] = [result.dtype]
+
+
+def _narrowed(ctx: Context, given: Given) -> Given:
+    is_integer = given.passed is not None and isinstance(given.type, IntType)
+    found = ctx.evaluate(given.passed) if is_integer else None  # type: ignore[arg-type]
+    dtype = ctx.inferred.contributed(found) if isinstance(found, Expr) else None
+    return given if dtype is None else replace(given, type=dtype)
 
 
 def function_statement(ctx: Context, function: Function, node: ast.Call) -> tuple[Node, ...]:

@@ -19,7 +19,19 @@ from dataclasses import dataclass, field
 from functools import reduce
 
 from dsl.errors.errors import LanguageError, Span
-from dsl.expressions.expr import Cast, Compare, Const, Expr, Gather, Load, Select, children, walk
+from dsl.expressions.expr import (
+    Binary,
+    BinaryOp,
+    Cast,
+    Compare,
+    Const,
+    Expr,
+    Gather,
+    Load,
+    Select,
+    children,
+    walk,
+)
 from dsl.expressions.literals import literal_type
 from dsl.expressions.open_choices import OPEN, Open
 from dsl.expressions.result_types import common_float, common_type
@@ -47,6 +59,7 @@ class Inferred:
         kept: the places of arrays whose elements stay what they are at first, integers or truth values.
         derived: what other locals contribute whose first value is computed of such ones.
         usual: the float of the kernel's arguments, which floats are where nothing says more.
+        grown: the places whose types this reading has changed.
     """
 
     types: dict[Place, DType] = field(default_factory=dict)
@@ -56,6 +69,7 @@ class Inferred:
     kept: dict[Place, DType] = field(default_factory=dict)
     derived: dict[str, list[DType]] = field(default_factory=dict)
     usual: DType | None = None
+    grown: list[Place] = field(default_factory=list)
 
     def settled(self, read: Callable[[], Program]) -> Program:
         """What ``read`` makes of the kernel once all types are known.
@@ -68,6 +82,8 @@ class Inferred:
             try:
                 program = read()
             except LanguageError as error:
+                if error.code == "W128" and self.grown:  # more bits than types may have
+                    raise self._endless() from None
                 if not self._changed() and not self._defaulted():
                     if error.code.startswith("W12"):  # types: it may be that of such a local
                         self._check()
@@ -76,18 +92,29 @@ class Inferred:
             if not self._changed() and not self._defaulted():
                 self._check()
                 return program
-        raise AssertionError("types of locals are joined for ever")
+        raise self._endless()
 
     def _changed(self) -> bool:
         """Whether what this reading noted gives places other types than it was read with."""
-        grown = False
+        self.grown = []
         for place, noted in self.noted.items():
             before = [self.types[place]] if place in self.types else []
             found = joined([*before, *noted])
-            grown |= found is not None and [found] != before
+            if found is not None and [found] != before:
+                self.grown.append(place)
             if found is not None:
                 self.types[place] = found
-        return grown
+        return bool(self.grown)
+
+    def _endless(self) -> LanguageError:
+        """Why types do not settle: what is assigned to a local is wider than the local, however wide that is."""
+        place = self.grown[0]
+        return LanguageError(
+            "W129",
+            f"the type of '{place[0]}' is not clear: what it is assigned is computed from it, and always wider",
+            span=self.spans[place],
+            help=f"say it: {place[0]}: i32 = ...",
+        )
 
     def _defaulted(self) -> bool:
         """Whether a local that is only said to be a float becomes one of the usual type."""
@@ -155,6 +182,13 @@ class Inferred:
             if not isinstance(found, int | float) and self._depends(found):
                 self.derived[array] = [*self._of(found)]
 
+    def contributed(self, value: Expr) -> DType | None:
+        """The integer type that a value of such locals contributes to theirs; None of any other value."""
+        if not isinstance(value.dtype, IntType) or not self._depends(value):
+            return None
+        found = joined([*self._of(value)])
+        return found if isinstance(found, IntType) else None
+
     def _depends(self, value: Expr) -> bool:
         """Whether such a local is in a value, or one whose type follows from it."""
         arrays = (e.access.array for e in walk(value) if isinstance(e, Load | Gather))
@@ -199,6 +233,8 @@ class Inferred:
                 yield dtype
             case Gather() | Compare():
                 yield value.dtype
+            case Binary(BinaryOp.AND, lhs, rhs) if (mask := _mask(lhs, rhs)) is not None:
+                yield from (literal_type(mask), _INT)
             case Select(then=then, orelse=orelse):
                 yield from self._contributions(then)
                 yield from self._contributions(orelse)
@@ -211,6 +247,15 @@ class Inferred:
     def _of_place(self, place: Place) -> Iterator[DType]:
         if place in self.types:
             yield self.types[place]
+
+
+def _mask(lhs: Expr, rhs: Expr) -> int | None:
+    """The constant that is not negative among two integers: what both have in common is at most that."""
+    for part in (rhs, lhs):
+        inner = part.operand if isinstance(part, Cast) and part.span is None else part
+        if isinstance(inner, Const) and isinstance(inner.dtype, IntType) and inner.value >= 0:
+            return int(inner.value)
+    return None
 
 
 def is_of_literals(value: Value) -> bool:

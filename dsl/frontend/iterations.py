@@ -61,6 +61,8 @@ def plain_loop(ctx: Context, node: ast.For) -> ast.For | Copies | None:
             return made.over(None, 0, node.iter)
         case ast.Call(func=func):
             called = ctx.evaluate(func)
+            if called in (list, tuple) and _is_call_of_range(ctx, node.iter):
+                return _with_iter(node, node.iter.args[0])
             if called is reversed:
                 return made.backwards(node.iter)
             if called is enumerate:
@@ -76,6 +78,18 @@ def plain_loop(ctx: Context, node: ast.For) -> ast.For | Copies | None:
     if found is None or isinstance(found, Array):
         return made.over(None, 0, node.iter)
     return None
+
+
+def _is_call_of_range(ctx: Context, call: ast.Call) -> bool:
+    """Whether it is ``list(range(...))``."""
+    match call:
+        case ast.Call(args=[ast.Call(func=func)], keywords=[]):
+            return ctx.evaluate(func) is range
+    return False
+
+
+def _with_iter(node: ast.For, over: ast.expr) -> ast.For:
+    return ast.copy_location(ast.For(node.target, over, node.body, node.orelse), node)
 
 
 def _constants(ctx: Context, node: ast.expr) -> list[object]:

@@ -61,7 +61,7 @@ def _context(request: Request, declared: Sequence[Array], inferred: Inferred) ->
     source = request.source
     names = Names(declared, source.bound, source.arrays)
     once = assigned_once(source.node) | assigned_apart(source.node)
-    plain = assigned_plainly(source.node)
+    plain = assigned_plainly(source.node) | assigned_apart(source.node, parts=True)
     ctx = Context(request, names, source.bound, evaluate, inferred, once, plain, statement)
     inferred.usual = float_of_arguments(ctx)
     ctx.helper = partial(HelperKernel, read_helper)

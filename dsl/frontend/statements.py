@@ -11,7 +11,9 @@ from dsl.frontend.arrays.in_place import assigned_in_place
 from dsl.frontend.arrays.listed_values import listed_ahead
 from dsl.frontend.arrays.locals import array_assignment
 from dsl.frontend.arrays.renamed import renamed
+from dsl.frontend.arrays.several_rows import several_rows
 from dsl.frontend.arrays.slice_assignments import element_loops
+from dsl.frontend.arrays.uneven_assignments import uneven_assignment
 from dsl.frontend.assignments import assign, augmented
 from dsl.frontend.conditions import DataCond, condition
 from dsl.frontend.context import Ahead, Context
@@ -143,6 +145,10 @@ def _assertion(ctx: Context, node: ast.Assert) -> tuple[Node, ...]:
 def _assigned(ctx: Context, node: ast.Assign | ast.AugAssign, name: str | None) -> tuple[Node, ...]:
     """An assignment to elements and scalars, or to a part of an array, which is a loop."""
     loops = listed_ahead(ctx, node)
+    if loops is None:
+        apart = several_rows(ctx, node)
+        made = uneven_assignment(ctx, node) if apart is None else apart
+        loops = None if made is None else tuple(made)
     if loops is None:
         loops = element_loops(ctx, node)
     if loops is None:

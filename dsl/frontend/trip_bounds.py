@@ -17,6 +17,7 @@ from dsl.frontend.context import Context
 from dsl.frontend.operands import value
 from dsl.frontend.syntax.certain import Within
 from dsl.frontend.syntax.conjuncts import Root
+from dsl.frontend.syntax.folds import most_folds
 from dsl.frontend.syntax.geometric import Counter
 from dsl.frontend.syntax.loop_parts import Most
 from dsl.frontend.syntax.progress import Closing, Elements, Scaled, Together, Trips
@@ -41,6 +42,8 @@ def most_iterations(ctx: Context, node: Most) -> int:
         (low, _), (_, high) = found
         return max(1, (high - low + 1).bit_length())
     ((low, high),) = found
+    if node.base:
+        return most_folds(node.base, low, high)
     if node.is_gcd:
         # Lamé: the k-th remainder is at most the smaller number by the k-th Fibonacci number, of 0.6943 bits each.
         return -(-max(-low, high).bit_length() * 14405 // 10000) + 3

@@ -19,9 +19,9 @@ After::
 from __future__ import annotations
 
 import ast
-from functools import partial
 
 from dsl.frontend.arrays.uneven import is_uneven_total
+from dsl.frontend.arrays.uneven_assignments import is_uneven_assignment
 from dsl.frontend.context import Context
 from dsl.frontend.iterations import Copies
 from dsl.frontend.loops import Header, headers
@@ -48,7 +48,7 @@ def written_out(ctx: Context, node: ast.For) -> Copies | None:
         node,
         ctx.names.loops(),
         is_array=ctx.names.is_array,
-        is_sum=partial(is_uneven_total, ctx),
+        is_loop=lambda n: is_uneven_total(ctx, n) or is_uneven_assignment(ctx, n),
     ):
         return None
     (header,) = headers(ctx, node)

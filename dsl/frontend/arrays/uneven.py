@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dsl.expressions import values
@@ -31,7 +31,7 @@ _PRODUCTS = ("dot", "inner", "vdot")
 
 
 @dataclass(frozen=True, slots=True)
-class _Slice:
+class UnevenSlice:
     """``A[i, low:high]``: the place of the slice among the subscripts, and its ends."""
 
     node: ast.Subscript
@@ -45,17 +45,17 @@ def uneven_total(ctx: Context, node: ast.expr) -> ast.expr | None:
     terms = _terms(ctx, node)
     if terms is None:
         return None
-    slices = [s for term in terms for s in _slices(ctx, term)]
+    slices = [s for term in terms for s in slices_of(ctx, term)]
     if not slices or None in slices:
         return None
     first, *others = [s for s in slices if s is not None]
-    length = _length(first)
+    length = length_of(first)
     if length is None:
         if any((s.low, s.high) != (first.low, first.high) for s in others):
             return None
-    elif length.is_const or any(_length(s) != length for s in others):
+    elif length.is_const or any(length_of(s) != length for s in others):
         return None
-    return _Made(ctx, node, first, [first, *others]).total(terms)
+    return AtPlace(ctx, node, first, [first, *others]).total(terms)
 
 
 def is_uneven_total(ctx: Context, node: ast.AST) -> bool:
@@ -64,7 +64,7 @@ def is_uneven_total(ctx: Context, node: ast.AST) -> bool:
     parts = [n for term in terms or () for n in ast.walk(term)]
     slices = [n for n in parts if _has_slice(n)]
     generates = any(isinstance(n, ast.comprehension) for n in parts)
-    return bool(slices) and not generates and all(_is_line(ctx, n) for n in slices)
+    return bool(slices) and not generates and all(is_line(ctx, n) for n in slices)
 
 
 def _terms(ctx: Context, node: ast.expr) -> list[ast.expr] | None:
@@ -94,14 +94,15 @@ def _function(ctx: Context, node: ast.Call) -> str:
 
 
 def _has_slice(node: ast.AST) -> bool:
-    return isinstance(node, ast.Subscript) and any(isinstance(p, ast.Slice) for p in _parts(node))
+    return isinstance(node, ast.Subscript) and any(isinstance(p, ast.Slice) for p in parts_of(node))
 
 
-def _parts(node: ast.Subscript) -> list[ast.expr]:
+def parts_of(node: ast.Subscript) -> list[ast.expr]:
+    """The subscripts of an access."""
     return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
 
 
-def _is_line(ctx: Context, node: ast.AST) -> bool:
+def is_line(ctx: Context, node: ast.AST) -> bool:
     """Whether it is a slice along one dimension of an array that is known, and at one place of all others."""
     if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
         return False
@@ -113,57 +114,57 @@ def _is_line(ctx: Context, node: ast.AST) -> bool:
     ):
         return False
     part = part_of(ctx, ctx.evaluate(name))
-    along = [p for p in _parts(node) if isinstance(p, ast.Slice)]
+    along = [p for p in parts_of(node) if isinstance(p, ast.Slice)]
     return (
         part is not None
-        and len(_parts(node)) == len(part[1].shape)
+        and len(parts_of(node)) == len(part[1].shape)
         and len(along) == 1
         and along[0].step is None
     )
 
 
-def _is_element(ctx: Context, node: ast.Subscript) -> bool:
+def is_element(ctx: Context, node: ast.Subscript) -> bool:
     """Whether it is an element of an array."""
     part = part_of(ctx, ctx.evaluate(node.value)) if isinstance(node.value, ast.Name) else None
     return (
         part is not None
-        and len(_parts(node)) == len(part[1].shape)
-        and not any(isinstance(n, ast.Slice) for n in _parts(node))
+        and len(parts_of(node)) == len(part[1].shape)
+        and not any(isinstance(n, ast.Slice) for n in parts_of(node))
     )
 
 
-def _slices(ctx: Context, term: ast.expr) -> Iterator[_Slice | None]:
+def slices_of(ctx: Context, term: ast.expr) -> Iterator[UnevenSlice | None]:
     """The slices of an expression that is computed element by element; None of what is not understood."""
     match term:
         case ast.Constant() | ast.Name():
             if isinstance(term, ast.Name) and part_of(ctx, ctx.evaluate(term)) is not None:
                 yield None  # an array
         case ast.BinOp(left=left, op=op, right=right) if not isinstance(op, ast.MatMult):
-            yield from _slices(ctx, left)
-            yield from _slices(ctx, right)
+            yield from slices_of(ctx, left)
+            yield from slices_of(ctx, right)
         case ast.UnaryOp(op=ast.USub() | ast.UAdd(), operand=operand):
-            yield from _slices(ctx, operand)
-        case ast.Subscript() if _is_line(ctx, term):
-            yield _slice(ctx, term)
-        case ast.Subscript() if _is_element(ctx, term):
+            yield from slices_of(ctx, operand)
+        case ast.Subscript() if is_line(ctx, term):
+            yield slice_at(ctx, term)
+        case ast.Subscript() if is_element(ctx, term):
             return
         case _:
             yield None
 
 
-def _length(of: _Slice) -> Affine | None:
+def length_of(of: UnevenSlice) -> Affine | None:
     """How many elements there are; None where an end is a minimum or a maximum."""
     if isinstance(of.low, Affine) and isinstance(of.high, Affine):
         return of.high - of.low
     return None
 
 
-def _slice(ctx: Context, node: ast.Subscript) -> _Slice | None:
+def slice_at(ctx: Context, node: ast.Subscript) -> UnevenSlice | None:
     """Of one that is inside of the array, where Python neither counts from its end nor cuts it."""
     part = part_of(ctx, ctx.evaluate(node.value))
     assert part is not None
-    place = next(n for n, p in enumerate(_parts(node)) if isinstance(p, ast.Slice))
-    along, extent = _parts(node)[place], part[1].shape[place]
+    place = next(n for n, p in enumerate(parts_of(node)) if isinstance(p, ast.Slice))
+    along, extent = parts_of(node)[place], part[1].shape[place]
     assert isinstance(along, ast.Slice)
     low = _end(ctx, along.lower, 0)
     high = _end(ctx, along.upper, extent)
@@ -172,7 +173,7 @@ def _slice(ctx: Context, node: ast.Subscript) -> _Slice | None:
     ends = [_interval(ctx, end) for end in (low, high)]
     if min(e[0] for e in ends) < 0 or max(e[1] for e in ends) > extent:
         return None
-    return _Slice(node, place, low, high)
+    return UnevenSlice(node, place, low, high)
 
 
 def _end(ctx: Context, node: ast.expr | None, default: int) -> Affine | Expr | None:
@@ -193,49 +194,51 @@ def _interval(ctx: Context, end: Affine | Expr) -> Range:
     return value_range(end, ranges, lambda _, dtype: type_range(dtype))
 
 
-class _Made:
-    """Makes the sum over the range of the first slice."""
+class AtPlace:
+    """Expressions at one place of the range of a first slice, and the sum of them over it."""
 
-    def __init__(self, ctx: Context, node: ast.expr, first: _Slice, slices: list[_Slice]) -> None:
+    def __init__(
+        self, ctx: Context, node: ast.expr, first: UnevenSlice, slices: Sequence[UnevenSlice]
+    ) -> None:
         self._ctx = ctx
         self._node = node
         self._first = first
         self._slices = {id(s.node): s for s in slices}
-        self._var = ctx.names.unique_loop("at", ctx.names.loops())
+        self.var = ctx.names.unique_loop("at", ctx.names.loops())
 
     def total(self, terms: list[ast.expr]) -> ast.expr:
         """``sum(a * b for k in range(low, high))``."""
-        term = self._element(terms[0])
+        term = self.element(terms[0])
         for factor in terms[1:]:
-            term = self._at(ast.BinOp(term, ast.Mult(), self._element(factor)))
-        ends = [self._given(self._first.low), self._given(self._first.high)]
-        over = self._at(ast.Call(self._given(range), ends, []))
-        target = self._at(ast.Name(self._var, ast.Store()))
-        each = self._at(ast.GeneratorExp(term, [ast.comprehension(target, over, [], 0)]))
-        return self._at(ast.Call(self._given(builtins.sum), [each], []))
+            term = self.at(ast.BinOp(term, ast.Mult(), self.element(factor)))
+        ends = [self.given(self._first.low), self.given(self._first.high)]
+        over = self.at(ast.Call(self.given(range), ends, []))
+        target = self.at(ast.Name(self.var, ast.Store()))
+        each = self.at(ast.GeneratorExp(term, [ast.comprehension(target, over, [], 0)]))
+        return self.at(ast.Call(self.given(builtins.sum), [each], []))
 
-    def _element(self, of: ast.expr) -> ast.expr:
+    def element(self, of: ast.expr, use: ast.expr_context | None = None) -> ast.expr:
         """The expression at one place of the range."""
         found = self._slices.get(id(of))
         if found is not None:
-            at = self._at(ast.Name(self._var, ast.Load()))
+            at = self.at(ast.Name(self.var, ast.Load()))
             if isinstance(found.low, Affine) and isinstance(self._first.low, Affine):
-                at = self._at(ast.BinOp(at, ast.Add(), self._given(found.low - self._first.low)))
-            parts = [at if n == found.place else p for n, p in enumerate(_parts(found.node))]
-            key = parts[0] if len(parts) == 1 else self._at(ast.Tuple(parts, ast.Load()))
-            return self._at(ast.Subscript(found.node.value, key, ast.Load()))
+                at = self.at(ast.BinOp(at, ast.Add(), self.given(found.low - self._first.low)))
+            parts = [at if n == found.place else p for n, p in enumerate(parts_of(found.node))]
+            key = parts[0] if len(parts) == 1 else self.at(ast.Tuple(parts, ast.Load()))
+            return self.at(ast.Subscript(found.node.value, key, use or ast.Load()))
         match of:
             case ast.BinOp(left=left, op=op, right=right):
-                return self._at(ast.BinOp(self._element(left), op, self._element(right)))
+                return self.at(ast.BinOp(self.element(left), op, self.element(right)))
             case ast.UnaryOp(op=op, operand=operand):
-                return self._at(ast.UnaryOp(op, self._element(operand)))
+                return self.at(ast.UnaryOp(op, self.element(operand)))
             case _:
                 return of
 
-    def _given(self, found: object) -> ast.expr:
-        made = self._at(ast.Name("given", ast.Load()))
+    def given(self, found: object) -> ast.expr:
+        made = self.at(ast.Name("given", ast.Load()))
         self._ctx.given[made] = found
         return made
 
-    def _at(self, node: ast.expr) -> ast.expr:
+    def at(self, node: ast.expr) -> ast.expr:
         return ast.copy_location(node, self._node)

@@ -20,7 +20,7 @@ def needs_constant(
     *,
     is_data: bool = False,
     is_array: Callable[[str], bool] = lambda _: False,
-    is_sum: Callable[[ast.AST], bool] = lambda _: False,
+    is_loop: Callable[[ast.AST], bool] = lambda _: False,
 ) -> bool:
     """Whether bounds in the body are affine only where the loop variable is a number.
 
@@ -29,11 +29,11 @@ def needs_constant(
         moving: the variables of the loops around.
         is_data: the variable is one that no loop over a range counts, so that no bound is affine in it.
         is_array: whether a name is that of an array of the kernel, of which no element is a constant.
-        is_sum: whether an expression sums slices that may have any length.
+        is_loop: whether an expression or an assignment is a loop over slices that may have any length.
     """
     if not isinstance(loop.target, ast.Name):
         return False
-    return _Growth(loop.target.id, {*moving}, 2 if is_data else 1, is_array, is_sum).found(
+    return _Growth(loop.target.id, {*moving}, 2 if is_data else 1, is_array, is_loop).found(
         loop.body
     )
 
@@ -47,9 +47,9 @@ class _Growth:
         moving: set[str],
         level: int,
         is_array: Callable[[str], bool],
-        is_sum: Callable[[ast.AST], bool],
+        is_loop: Callable[[ast.AST], bool],
     ) -> None:
-        self._is_sum = is_sum
+        self._is_loop = is_loop
         self._is_array = is_array
         self._var = var
         self._levels = {var: level}
@@ -94,7 +94,7 @@ class _Growth:
 
     def _in_exprs(self, of: ast.AST) -> bool:
         """Whether a generator, a slice or a subscript in an expression needs the number."""
-        if self._is_sum(of):
+        if self._is_loop(of):
             return False
         if isinstance(of, ast.Subscript) and self._distances.in_subscript(of.slice):
             return True

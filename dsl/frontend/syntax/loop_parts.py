@@ -24,20 +24,26 @@ class Most(Counted):
     """The most iterations of a loop: ``of`` is what is halved, or the two ends of a bisection.
 
     ``is_gcd``: remainders are taken, of which Lamé's theorem counts the steps. ``is_positive``: the loop ends as soon as
-    the number is not above 0.
+    the number is not above 0. ``base``: above 0, what is above that base is added to what is below it.
     """
 
     of: tuple[ast.expr, ...]
     is_gcd: bool
     is_positive: bool
+    base: int
 
     @classmethod
     def made(
-        cls, of: Sequence[ast.expr], *, is_gcd: bool = False, is_positive: bool = False
+        cls,
+        of: Sequence[ast.expr],
+        *,
+        is_gcd: bool = False,
+        is_positive: bool = False,
+        base: int = 0,
     ) -> Most:
         """See the class."""
         most = cls()
-        most.of, most.is_gcd, most.is_positive = tuple(of), is_gcd, is_positive
+        most.of, most.is_gcd, most.is_positive, most.base = tuple(of), is_gcd, is_positive, base
         return most
 
     def change(self, of: Callable[[ast.expr], ast.expr]) -> None:

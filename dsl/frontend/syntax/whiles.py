@@ -29,6 +29,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dsl.frontend.syntax.bisections import bisected
+from dsl.frontend.syntax.folds import folded
 from dsl.frontend.syntax.geometric import Geometric, counter_of
 from dsl.frontend.syntax.jumps import jumps_in
 from dsl.frontend.syntax.loop_parts import (
@@ -220,7 +221,12 @@ class Whiles:
 
     def _bounded(self, loop: ast.While, before: list[ast.stmt]) -> list[ast.stmt] | None:
         """A loop that ends after as many iterations as there are bits."""
-        most = _halved(loop, self.written) or _remainders(loop) or bisected(loop, before)
+        most = (
+            _halved(loop, self.written)
+            or _remainders(loop)
+            or folded(loop)
+            or bisected(loop, before)
+        )
         return None if most is None else self._at_most(loop, most)
 
     def _at_most(self, loop: ast.While, most: Most | Trips) -> list[ast.stmt]:
