@@ -7,13 +7,14 @@ front of everything else: by the ranges of the types, of loop variables and of w
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from dsl.errors.errors import LanguageError, Span
 from dsl.expressions.expr import Cast, Const, Expr, Gather, Scatter, Select, walk
 from dsl.expressions.value_range import Range
 from dsl.programs.pretty_expr import MARK, expr_text
-from dsl.programs.program import Array
+from dsl.programs.program import Array, Program
+from polyhedral.legality.kept_conditions import with_kept_conditions
 from polyhedral.legality.stored_ranges import StoredRanges
 from polyhedral.scop.scop import Scop, Statement
 
@@ -30,10 +31,28 @@ def check_data_subscripts(scop: Scop, loops: Loops) -> None:
     at_data = [s for s in scop.statements if s.name in loops and any(_elements(s.stmt.value))]
     if not at_data:
         return
-    stored = StoredRanges(scop.program, loops)
+    program = scop.program
+    error = _error_of(program, at_data, StoredRanges(program, loops))
+    if error is None:
+        return
+    kept = with_kept_conditions(program)
+    if kept is not None:
+        around = {**loops, **{n: loops[s] for n, s in kept.like.items() if s in loops}}
+        if _error_of(program, at_data, StoredRanges(kept.program, around)) is None:
+            return
+    raise error
+
+
+def _error_of(
+    program: Program, at_data: Sequence[Statement], stored: StoredRanges
+) -> LanguageError | None:
+    """What is wrong with the first subscript that is not proven; None where all are."""
     for s in at_data:
         for expr in _elements(stored.choice(s.name)):
-            _check(scop.program.array(expr.access.array), s, expr, stored)
+            error = _unproven(program.array(expr.access.array), s, expr, stored)
+            if error is not None:
+                return error
+    return None
 
 
 def _elements(value: Expr) -> Iterator[Gather | Scatter]:
@@ -41,7 +60,9 @@ def _elements(value: Expr) -> Iterator[Gather | Scatter]:
     return (expr for expr in walk(value) if isinstance(expr, Gather | Scatter))
 
 
-def _check(array: Array, s: Statement, element: Gather | Scatter, stored: StoredRanges) -> None:
+def _unproven(
+    array: Array, s: Statement, element: Gather | Scatter, stored: StoredRanges
+) -> LanguageError | None:
     data, access = iter(element.data), element.access
     within = access.within(array.shape)
     for dim, (index, extent) in enumerate(zip(access.indices, within, strict=True)):
@@ -53,13 +74,14 @@ def _check(array: Array, s: Statement, element: Gather | Scatter, stored: Stored
             continue
         text = _in_source(access.span, dim, len(access.indices)) or _text(_written(value))
         verb = "write" if isinstance(element, Scatter) else "read"
-        raise LanguageError(
+        return LanguageError(
             "W164",
             f"subscript {dim} of '{array.name}' is {text}, which may be {low} to {high}",
             span=access.span or s.stmt.span,
             notes=[f"{array.name} is {array.type}: subscript {dim} must be 0 to {extent - 1}"],
             help=_instead(text, low, high, extent, verb),
         )
+    return None
 
 
 def _written(value: Expr) -> Expr:
