@@ -1,7 +1,7 @@
 """``weft``: finds the command, runs it, and turns whatever comes out into an exit code.
 
 Exit codes: 0 done; 1 an error in the user's program or input, or a mismatch found; 2 wrong usage;
-3 nothing feasible; 70 a fault of Weft itself; 130 interrupted.
+3 nothing feasible; 70 a fault of Weft itself; 130 interrupted; 143 terminated by SIGTERM.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 import click
 
 from dse.inside import FULL
+from dse.termination import Terminated, end_when_asked
 from dse.views import console
 from dsl.errors.errors import InputError, WeftError, did_you_mean
 from dsl.errors.shown import shown
@@ -170,7 +171,13 @@ def _out_of_memory(error: MemoryError) -> WeftError:
 def main() -> None:
     """The console script."""
     _import_nothing_from_here()
-    sys.exit(run(sys.argv[1:]))
+    end_when_asked()
+    try:
+        code = run(sys.argv[1:])
+    except Terminated:
+        console.say("terminated")
+        raise
+    sys.exit(code)
 
 
 def _import_nothing_from_here() -> None:

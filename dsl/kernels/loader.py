@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import importlib.util
 import sys
@@ -105,6 +106,9 @@ def _kernels(module: types.ModuleType) -> dict[str, Kernel]:
 
 
 def _execute(file: Path) -> types.ModuleType:
+    if file.is_symlink() and _is_endless(file):
+        message = f"{file} is a link that leads to itself"
+        raise InputError("W502", message, help="name the file itself, or make the link anew")
     if not file.is_file():
         near = did_you_mean(file.name, _siblings(file))
         is_near = near is not None and near.startswith("did you mean")
@@ -128,6 +132,14 @@ def _execute(file: Path) -> types.ModuleType:
         del sys.modules[module_name]
         raise _failed(file, e) from e
     return module
+
+
+def _is_endless(link: Path) -> bool:
+    try:
+        link.stat()
+    except OSError as error:
+        return error.errno == errno.ELOOP
+    return False
 
 
 def _siblings(file: Path) -> Iterator[str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import click
@@ -200,3 +202,31 @@ def test_doctor_without_tools(weft: Weft, monkeypatch: pytest.MonkeyPatch) -> No
     rows = {row["what"]: row for row in json.loads(done.out)["rows"]}
     assert done.code == 0  # g++ is needed for some commands only
     assert (rows["g++"]["status"], rows["g++"]["detail"]) == ("missing", "not on PATH")
+
+
+def test_sigterm_ends_the_compiler_as_well(tmp_path: Path) -> None:
+    kernel = tmp_path / "k.py"
+    kernel.write_text(
+        "import weft\n\n\n@weft.kernel\ndef k(x: weft.i8[4]):\n    for i in range(4):\n        x[i] += 1\n"
+    )
+    slow = tmp_path / "slow-g++"
+    slow.write_text(
+        '#!/bin/sh\nfor word; do [ "$word" = --version ] && exec g++ --version; done\n'
+        f"echo $$ > {tmp_path}/pid\nmv {tmp_path}/pid {tmp_path}/compiling\nexec sleep 60\n"
+    )
+    slow.chmod(0o755)
+    process = subprocess.Popen(
+        [WEFT, "verify", f"{kernel}:k"],
+        env={**os.environ, "CXX": str(slow)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while not (tmp_path / "compiling").exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.terminate()
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err.splitlines()[-1]) == (143, "terminated")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "compiling").read_text()), 0)

@@ -173,3 +173,17 @@ def test_a_type_that_was_not_imported_is_named(tmp_path: Path, name: str, told: 
     with pytest.raises(InputError) as error:
         load(str(file))
     assert (error.value.help == f"from weft import {name}") is told
+
+
+def test_a_link_that_leads_to_itself(tmp_path):
+    link = tmp_path / "k.py"
+    link.symlink_to(link)
+    with pytest.raises(InputError, match="is a link that leads to itself"):
+        load(f"{link}:k")
+
+
+def test_a_file_in_another_encoding_that_python_runs(tmp_path):
+    file = tmp_path / "k.py"
+    file.write_bytes(b"import weft\n# caf\xe9\n@weft.kernel\ndef k(x: weft.i8[4]):\n    x[0] = 1\n")
+    with pytest.raises(LanguageError, match="is not UTF-8"):
+        _ = load(f"{file}:k").program

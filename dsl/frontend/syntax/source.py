@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import tokenize
 import types
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -95,6 +96,12 @@ def function_source(
     code = function.__code__
     file = code.co_filename
     if not lines:
+        if (problem := _unreadable(file)) is not None:
+            raise LanguageError(
+                "W101",
+                f"the source of kernel '{function.__name__}' cannot be had: {file} is not UTF-8: {problem}",
+                help="save it as UTF-8, or say its encoding in its first line: # -*- coding: latin-1 -*-",
+            )
         raise LanguageError(
             "W101",
             f"the source of kernel '{function.__name__}' cannot be had (it comes from {file})",
@@ -139,6 +146,18 @@ def function_source(
     ]
     captured = frozenset().union(*(s.captured for s in inside))
     return replace(inside[0], functions=functions, captured=captured)
+
+
+def _unreadable(file: str) -> str | None:
+    """Why the text of a file cannot be decoded; None where it can be, or where there is no such file."""
+    try:
+        with tokenize.open(file) as text:
+            text.read()
+    except (UnicodeDecodeError, SyntaxError) as error:  # Python takes bytes in comments as they are
+        return str(error)
+    except OSError:
+        return None
+    return None
 
 
 def file_lines(function: types.FunctionType) -> list[str]:
