@@ -294,6 +294,6 @@ def _unknown_call(ctx: Context, function: object, node: ast.Call) -> LanguageErr
     text = ctx.source.text(node.func)
     what = describe(function)
     message = f"{text}(...) is not supported in a kernel"
-    if what not in (text, f"the Python function {text}"):
+    if what not in (text, f"the Python function {text}", f"the function {text}"):
         message += f": {text} is {what}"
     return ctx.error("W111", message, node, instead)

@@ -115,6 +115,8 @@ def describe(value: object) -> str:
             return f"the class {value.__name__}"
     if is_dtype(value):
         return f"the type {value}"
+    if callable(value) and type(value).__module__.split(".")[0] == "numpy":
+        return f"the function np.{getattr(value, '__name__', 'of this name')}"
     kind = type(value)
     return f"a {kind.__name__}" if kind.__module__ in ("builtins", "numpy") else f"{kind.__name__}"
 

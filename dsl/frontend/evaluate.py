@@ -35,7 +35,7 @@ from dsl.frontend.scope import LoopName
 from dsl.frontend.syntax.conjuncts import Root
 from dsl.frontend.syntax.loop_parts import Most
 from dsl.frontend.syntax.progress import Trips
-from dsl.frontend.syntax.unsupported import EXPRESSIONS
+from dsl.frontend.syntax.unsupported import CALLS, EXPRESSIONS
 from dsl.frontend.trip_bounds import most_iterations, most_root, most_trips
 from dsl.frontend.tuples import same_tuples
 from dsl.programs.program import Array
@@ -216,7 +216,8 @@ def _attribute(ctx: Context, node: ast.Attribute) -> object:
         if node.attr in known:
             return known[node.attr]
         message = f"an array of a kernel has no attribute '{node.attr}'"
-        raise ctx.error("W105", message, node, did_you_mean(node.attr, known))
+        instead = CALLS.get(node.attr) or did_you_mean(node.attr, known)
+        raise ctx.error("W105", message, node, instead)
     if isinstance(base, (Affine, Expr)) or is_number(base):
         message = f"a value of a kernel has no attribute '{node.attr}'"
         raise ctx.error("W105", message, node, "convert with a type, e.g. weft.f32(x)")

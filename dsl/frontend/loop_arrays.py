@@ -1,4 +1,4 @@
-"""Loops over expressions of arrays, which NumPy computes in front of the loop.
+"""Loops over expressions of arrays, which NumPy computes in front of the loop, and over rows at data.
 
 Before::
 
@@ -20,7 +20,10 @@ import itertools
 
 from dsl.errors.errors import LanguageError
 from dsl.expressions.intrinsics import grid
+from dsl.frontend.arrays.data_rows import data_row
 from dsl.frontend.arrays.expressions import ArrayExprs
+from dsl.frontend.arrays.parts import part_of
+from dsl.frontend.arrays.shapes import ArrayExpr
 from dsl.frontend.arrays.slices import view_of
 from dsl.frontend.context import Ahead, Context
 
@@ -31,13 +34,13 @@ def computed_ahead(ctx: Context, loop: ast.For) -> list[ast.stmt] | None:
     """The assignments of such expressions to locals, and the loop over these; None of a loop over none."""
     found: dict[ast.expr, str] = {}
     for node in _iterables(ctx, loop.iter):
-        if _is_computed(ctx, node):
+        if _is_computed(ctx, node) or _is_kept_row(ctx, node, loop):
             found[node] = ctx.names.unique("over")
     if not found:
         return None
     ctx.plain = ctx.plain | {*found.values()}
     assigned: list[ast.stmt] = [
-        ast.copy_location(ast.Assign([_at(node, name, ast.Store())], node), node)
+        ast.copy_location(ast.Assign([_at(node, name, ast.Store())], _value(ctx, node)), node)
         for node, name in found.items()
     ]
     names = {node: _at(node, name, ast.Load()) for node, name in found.items()}
@@ -74,6 +77,41 @@ def _is_computed(ctx: Context, node: ast.expr) -> bool:
         return False  # who reads the loop says what is wrong with it
     finally:
         ctx.names, ctx.statements, ctx.flags, ctx.ahead = before
+
+
+def _row(ctx: Context, node: ast.expr) -> ArrayExpr | None:
+    """What an expression is as a row at a subscript that is data, ``m[p & 7]``; None of all others."""
+    return data_row(ArrayExprs(ctx, node), node) if isinstance(node, ast.Subscript) else None
+
+
+def _is_kept_row(ctx: Context, node: ast.expr, loop: ast.For) -> bool:
+    """Whether it is such a row of one dimension, of an array of which the loop's body says nothing: nothing tells the
+    row from a copy then.
+    """
+    row = _row(ctx, node)
+    if row is None or len(row.shape) != 1:
+        return False
+    array = _array(ctx, node)
+    own = {n.id for s in loop.body for n in ast.walk(s) if isinstance(n, ast.Name)}
+    known = {name: part_of(ctx, ctx.names.constant(name)) for name in own}
+    others = {p[0].array for p in known.values() if p is not None}
+    return array is not None and array not in own and array not in others
+
+
+def _array(ctx: Context, node: ast.expr) -> str | None:
+    base = node
+    while isinstance(base, ast.Subscript):
+        base = base.value
+    part = part_of(ctx, ctx.evaluate(base))
+    return None if part is None else part[0].array
+
+
+def _value(ctx: Context, node: ast.expr) -> ast.expr:
+    """The expression, of a row its elements as they are then."""
+    if _is_computed(ctx, node):
+        return node
+    called = ast.copy_location(ast.Attribute(node, "copy", ast.Load()), node)
+    return ast.copy_location(ast.Call(called, [], []), node)
 
 
 def _replaced(node: ast.expr, names: dict[ast.expr, ast.expr]) -> ast.expr:

@@ -62,6 +62,28 @@ for i, v in enumerate(x):
     elif v & 2 and top > 0:
         top -= 1
         y[i] = stack[top]""",
+    "rows at data": """\
+for n, p in enumerate(q):
+    for v in A[p % 6]:
+        y[n] += max(v, 0)
+    for v, w in zip(A[p % 6][::-1], x):
+        y[n] ^= v * w & 63""",
+    "both ways": """\
+tiles = [0] * 8
+n = 0
+for v in x:
+    if v & 3:
+        tiles[n] = v & 3
+        n += 1
+i = k = 0
+while i < n:
+    if i + 1 < n and tiles[i] == tiles[i + 1]:
+        y[k] = 2 * tiles[i]
+        i += 2
+    else:
+        y[k] = tiles[i]
+        i += 1
+    k += 1""",
     "level": """\
 level = 0
 n = 0
@@ -120,3 +142,14 @@ def test_folds_end_within_their_bound(base):
 
     for low, high in ((-300, 40), (0, 70), (0, 1000), (-1, 1)):
         assert max(map(folds, range(low, high + 1))) <= most_folds(base, low, high)
+
+
+def test_a_row_at_data_that_the_loop_may_change_is_refused(error):
+    body = "for v in A[q[0] & 3]:\n        A[q[0] & 3, 1] = v + 1\n"
+    found = error(f"from weft import *\n@weft.kernel\ndef k(A: i16[4, 6], q: u8[4]):\n    {body}")
+    assert "the subscript of 'A' is not affine" in found
+
+
+def test_lists_that_grow_say_what_to_write(error):
+    body = "st = [0] * 4\n    st.append(x[0])\n"
+    assert "stack[top] = x; top += 1" in error(f"@weft.kernel\ndef k(x: i8[8]):\n    {body}")

@@ -54,29 +54,45 @@ def subscripts_by(
         tests: conditions that hold in each iteration.
         body: its statements.
     """
-    for test in (*tests, *_first_values(name, body)):
-        for node in certain(test):
-            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
-                yield from _within(name, node)
+    for test in tests:
+        yield from _in_value(name, test)
+    yield from _in_body(name, body)
 
 
-def _first_values(name: str, body: Sequence[ast.stmt]) -> Iterator[ast.expr]:
-    """The expressions that the body evaluates in each iteration before it changes the name, or may leave."""
+def _in_value(name: str, value: ast.expr) -> Iterator[Within]:
+    for node in certain(value):
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            yield from _within(name, node)
+
+
+def _in_body(name: str, body: Sequence[ast.stmt]) -> Iterator[Within]:
+    """Those that the body reads in each iteration before it changes the name, or may leave; of branches what both read."""
     for s in body:
-        match s:
-            case ast.Assign(value=value) | ast.AugAssign(value=value):
-                yield value
-                yield from (t for t in _targets(s) if name not in stored([s]))
-            case ast.AnnAssign(value=ast.expr() as value):
-                yield value
-            case ast.If(test=test):
-                yield test
-            case ast.For(iter=over):
-                yield over
-            case _:
-                pass
+        for value in _values(name, s):
+            yield from _in_value(name, value)
+        if isinstance(s, ast.If):
+            others = {_key(w) for w in _in_body(name, s.orelse)}
+            yield from (w for w in _in_body(name, s.body) if _key(w) in others)
         if name in stored([s]) or any(isinstance(n, _JUMPS) for n in ast.walk(s)):
             return
+
+
+def _key(within: Within) -> tuple[str, int, int]:
+    return ast.unparse(within.base), within.dim, within.offset
+
+
+def _values(name: str, s: ast.stmt) -> Iterator[ast.expr]:
+    """The expressions that a statement evaluates first."""
+    match s:
+        case ast.Assign(value=value) | ast.AugAssign(value=value):
+            yield value
+            yield from (t for t in _targets(s) if name not in stored([s]))
+        case ast.AnnAssign(value=ast.expr() as value):
+            yield value
+        case ast.If(test=test):
+            yield test
+        case ast.For(iter=over):
+            yield over
 
 
 def _targets(s: ast.Assign | ast.AugAssign) -> Iterator[ast.expr]:

@@ -74,6 +74,16 @@ CALLS: dict[str, str] = {
     "sinh": "write 0.5 * (weft.exp(x) - weft.exp(-x))",
     "cosh": "write 0.5 * (weft.exp(x) + weft.exp(-x))",
     **dict.fromkeys(
+        ("nonzero", "flatnonzero", "argwhere"),
+        "how many they are nobody knows before: loop over all elements, with 'if x[i] != 0:', and count those that hold, "
+        "as in at[n] = i; n += 1",
+    ),
+    **dict.fromkeys(
+        ("append", "pop", "insert"),
+        "a list has a constant number of elements: write stack = [0] * 8 and a counter of its own, stack[top] = x; top += 1",
+    ),
+    "list": "write [0] * 8 for a list of 8 elements, or [i for i in range(8)]",
+    **dict.fromkeys(
         ("atan", "atan2", "arctan", "arctan2", "asin", "arcsin", "acos", "arccos"),
         "look it up in a table, TABLE = np.arctan(np.linspace(0, 1, 256)) outside of the kernel, or write the "
         "rotations of CORDIC",
