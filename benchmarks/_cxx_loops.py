@@ -61,6 +61,8 @@ class Reader:
     counters: list[tuple[str, int]] = field(default_factory=list)
     kept: set[str] = field(default_factory=set)  # scalars that a deeper loop sets
     statements: int = 0
+    late: set[str] = field(default_factory=set)  # counters of lanes that the tool unrolls unasked
+    asked: int = 0  # loops around that somebody asked a pipeline of
 
     def kernel(self, nest: For, ports: frozenset[str]) -> Kernel:
         """The design of a nest.
@@ -123,15 +125,20 @@ class Reader:
     def _loop(self, node: For, env: dict[str, Bound]) -> list[Node]:
         start, end, step = number(node.start), number(node.end), number(node.step)
         trips = max(0, -(-(end - start) // step))
+        asked = {d.word: d for d in node.body if isinstance(d, Directive)}
         if _of_lanes(node, env):
+            if "unroll" not in asked and not self.asked:
+                self.late.add(node.var)
             found: list[Node] = []
             for n in range(trips):
                 found += self._nodes(node.body, _inside(env, node.var, Affine.of(start + n * step)))
+            self.late.discard(node.var)
             return found
         iv = f"{node.var}_{node.line}"
-        asked = {d.word: d for d in node.body if isinstance(d, Directive)}
         self.counters.append((iv, trips))
+        self.asked += "pipeline" in asked
         body = self._nodes(node.body, _inside(env, node.var, Affine.of(iv) + start))
+        self.asked -= "pipeline" in asked
         self.counters.pop()
         pipeline, unroll = asked.get("pipeline"), asked.get("unroll")
         return [
@@ -259,7 +266,8 @@ class Reader:
         indices = [affine(s, env) for s in subscripts]
         if None in indices:
             raise Unsupported(f"a subscript of {base.text}")
-        return Access(base.text, tuple(i for i in indices if i is not None))
+        late = tuple(d for d, s in enumerate(subscripts) if _names(s) & self.late)
+        return Access(base.text, tuple(i for i in indices if i is not None), late=late)
 
     def _store(self, target: Access, value: Value) -> Statement:
         self.statements += 1
@@ -306,6 +314,11 @@ def _expressions(node: Stmt) -> Iterator[Expr]:
         expr = pending.pop()
         yield expr
         pending += expr.parts
+
+
+def _names(expr: Expr) -> set[str]:
+    own = {expr.text} if expr.kind == "name" else set()
+    return own.union(*map(_names, expr.parts))
 
 
 def _set_deeper(nodes: Sequence[Stmt]) -> set[str]:

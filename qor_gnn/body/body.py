@@ -19,6 +19,7 @@ from qor_gnn.body.graph import (
     SWITCH_STATES,
     Graph,
 )
+from qor_gnn.body.late_copies import in_turn
 from qor_gnn.body.loop_invariants import around_inner_loop, overwritten, written
 from qor_gnn.body.meetings import Accesses
 from qor_gnn.body.multiply_adds import early, multiply_added
@@ -264,6 +265,8 @@ def _link(body: Body) -> None:
     for address, after in body.conditional.items():
         if address in body.store_value:
             connect(body, body.store_value[address], after, STORE_STATES)
+    for before, after in in_turn(graph, (*body.store_value.values(), *body.conditional.values())):
+        connect(body, before, after, STORE_STATES)
     _keep_order_of_final_stores(body)
     _serialise(body)
 

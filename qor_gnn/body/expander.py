@@ -221,7 +221,7 @@ class Expander:
         memory = self.memory_numbers[access.memory]
         held = self.addresses.memories[memory]
         indices = word_of(held, [placed[e] for e in access.indices], self.personality)
-        found = site(self.addresses, memory, indices, self.copied)
+        found = site(self.addresses, memory, indices, self.copied, access.late)
         self._shapes.setdefault(memory, set()).add(found.shape)
         return found
 

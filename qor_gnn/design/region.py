@@ -18,8 +18,6 @@ from polyhedral.requests.outside import word_bits
 
 READ_FROM_COPIES = "ram_copies"
 """The storage of an array that a tool keeps several times to read it as often at once."""
-
-
 OUTSIDE = "m_axi"
 """The storage of an argument in memory outside."""
 
@@ -108,12 +106,14 @@ def outside(memory: Memory, port: Port) -> Memory:
 @dataclass(frozen=True, slots=True)
 class Access:
     """An element of a memory: one subscript a dimension over the loop variables in scope; of a memory of words
-    (`qor_gnn.design.reshaped`) the word's, and the number of the lane.
+    (`qor_gnn.design.reshaped`) the word's, and the number of the lane. ``late``: the dimensions along which it is
+    one of the copies that a tool makes unasked, after it has split arrays (`Banks.splits_first`).
     """
 
     memory: str
     indices: tuple[Affine, ...]
     lane: Affine | None = None
+    late: tuple[int, ...] = ()
 
     @property
     def place(self) -> tuple[Affine, ...]:

@@ -63,6 +63,9 @@ class Addresses:
     counters: dict[str, tuple[int, int]] = field(
         default_factory=dict
     )  # values that each takes, and its step, of the unrolled loop
+    unplaced: dict[int, tuple[int, ...]] = field(
+        default_factory=dict
+    )  # dimensions of which the bank may be any: see `Access.late`
     shapes: list[Shape] = field(default_factory=list)
     shape_of: list[int] = field(default_factory=list)
     consts: list[tuple[int, ...]] = field(default_factory=list)
@@ -214,6 +217,9 @@ class Addresses:
             for d, (c, split, extent, moving) in enumerate(
                 zip(self.consts[a], memory.splits, memory.shape, terms, strict=True)
             ):
+                if d in self.unplaced.get(a, ()):
+                    where.append(range(split.factor))
+                    continue
                 if (self.shape(a).memory, d) in divided and 1 < split.factor < extent:
                     where.append(range(split.factor) if moving else (c % split.factor,))
                     continue
@@ -290,7 +296,7 @@ class Site:
 
     ``dims`` holds per dimension the constant and the (copied variable, coefficient) pairs.
     ``slow`` holds the subscripts themselves where a floor division hides a copied variable. ``lane``: of the word
-    that is accessed.
+    that is accessed. ``unplaced``: dimensions of which the bank may be any.
     """
 
     memory: int
@@ -298,6 +304,7 @@ class Site:
     dims: tuple[tuple[int, tuple[tuple[str, int], ...]], ...]
     slow: tuple[Affine, ...] | None = None
     lane: Affine | None = None
+    unplaced: tuple[int, ...] = ()
 
     @property
     def moved(self) -> frozenset[str]:
@@ -322,11 +329,20 @@ class Site:
             for v, k in moving:
                 const += k * copies[v]
             consts.append(const)
-        return table.address_id(self.shape, tuple(consts))
+        found = table.address_id(self.shape, tuple(consts))
+        if self.unplaced:
+            table.unplaced[found] = self.unplaced
+        return found
 
 
-def site(table: Addresses, memory: int, indices: Sequence[Affine], copied: frozenset[str]) -> Site:
-    """Prepare an access whose outer variables are already placed; ``copied`` are still open."""
+def site(
+    table: Addresses,
+    memory: int,
+    indices: Sequence[Affine],
+    copied: frozenset[str],
+    late: tuple[int, ...] = (),
+) -> Site:
+    """Prepare an access whose outer variables are already placed; ``copied`` are still open. ``late``: see `Access`."""
     terms: list[Terms] = []
     dims: list[tuple[int, tuple[tuple[str, int], ...]]] = []
     for e in indices:
@@ -335,4 +351,20 @@ def site(table: Addresses, memory: int, indices: Sequence[Affine], copied: froze
         terms.append(tuple(t for t in e.terms if t[0] not in copied))
         moving = tuple((str(a), c) for a, c in e.terms if a in copied)
         dims.append((e.const, moving))
-    return Site(memory, table.shape_id(memory, tuple(terms)), tuple(dims))
+    unplaced = _divided(table.memories[memory], terms, late) if late else ()
+    return Site(memory, table.shape_id(memory, tuple(terms)), tuple(dims), unplaced=unplaced)
+
+
+def _divided(memory: Memory, terms: Sequence[Terms], dims: tuple[int, ...]) -> tuple[int, ...]:
+    """Those of some dimensions whose bank only a division of counters that run tells."""
+    found = []
+    for d in dims:
+        split = memory.splits[d]
+        no_power = split.kind == "cyclic" and split.factor & (split.factor - 1)
+        if (
+            no_power
+            and split.factor < memory.shape[d]
+            and any(k % split.factor for _, k in terms[d])
+        ):
+            found.append(d)
+    return tuple(found)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from qor_gnn.design.late_copies import late_copies
 from qor_gnn.design.loops import dissolved
 from qor_gnn.design.region import Function, Guard, Kernel, Loop, Node, Statement, loops_in
 from qor_gnn.memory.automatic_partition import partitioned
@@ -28,23 +29,28 @@ def automatic(kernel: Kernel, tool: Personality, kept: frozenset[str] = frozense
     """
     found, _ = partitioned(kernel, tool, kept)
     if (short := tool.directives.short) is not None:
+        late = tool.banks.splits_first
         functions = tuple(
-            Function(f.name, _transformed(f.body, short, kept), f.symbols) for f in found.functions
+            Function(f.name, _transformed(f.body, short, kept, late), f.symbols)
+            for f in found.functions
         )
         found = replace(found, functions=functions)
     return found
 
 
-def _transformed(nodes: tuple[Node, ...], short: Short, kept: frozenset[str]) -> tuple[Node, ...]:
+def _transformed(
+    nodes: tuple[Node, ...], short: Short, kept: frozenset[str], late: bool
+) -> tuple[Node, ...]:
     found: list[Node] = []
     for node in nodes:
         match node:
             case Loop() if fails(node):
                 found.append(replace(node, ii=None, automatic=False, body=_unpiped(node.body)))
             case Loop() if loops_in(node.body) and innermost(node, short, kept):
-                found.append(replace(node, body=dissolved(node.body)))
+                body = late_copies(node) if late and node.ii is None else node.body
+                found.append(replace(node, body=dissolved(body)))
             case Loop() | Guard():
-                found.append(replace(node, body=_transformed(node.body, short, kept)))
+                found.append(replace(node, body=_transformed(node.body, short, kept, late)))
             case Statement():
                 found.append(node)
     return tuple(found)

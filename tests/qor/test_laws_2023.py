@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+import weft
 from dsl.builder.program import ProgramBuilder
 from dsl.expressions.types import f32
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
@@ -163,3 +164,28 @@ def test_a_sum_through_memory_in_logic_stays_a_leaf() -> None:
     schedule = s.bind_op("S", "fadd", "fabric").build()
     found = estimate(kernel_of_tree(loop_tree(apply(p.build(), schedule))), TOOL)
     assert loop(found, "k", "i").ii == 2
+
+
+@weft.kernel
+def spread(x: weft.f32[24], y: weft.f32[24], a: weft.f32[384]) -> None:
+    for i in range(24):
+        y[i] = x[i]
+        for k in range(16):
+            a[16 * i + k] = x[i]
+
+
+@pytest.mark.parametrize(
+    ("banks", "asked", "interval"), [(10, False, 8), (41, False, 8), (10, True, 1), (8, False, 1)]
+)
+def test_copies_made_unasked_do_not_tell_their_banks(
+    banks: int, asked: bool, interval: int
+) -> None:
+    schedule = ScheduleBuilder().partition("a", 0, "cyclic", banks)
+    if asked:
+        schedule = schedule.unroll("k").pipeline("i")
+    state = apply(spread.program, schedule.build())
+    kernel = kernel_of_tree(loop_tree(state))
+    (found,) = (x for x in estimate(kernel, TOOL).loops if x.kind == "pipeline")
+    assert found.ii == interval
+    stores_in_turn = not asked and banks == 10  # fewer banks than copies
+    assert (found.depth > 16) == stores_in_turn

@@ -18,9 +18,13 @@ class Banks:
             one does hide its remainder by a number of banks that is no power of two.
         partly_known: an access of which a remainder of the bank is known takes ports of those banks only that have
             it; otherwise of all.
+        splits_first: arrays are split before loops are unrolled that nobody asked to be. Copies made then have the
+            bank that a division of their counter tells, which is not compared with that of other copies, where the number
+            of banks is no power of two.
     """
 
     rotating: bool = False
     hidden_by_innermost: bool = False
     hidden_by_others: bool = False
     partly_known: bool = True
+    splits_first: bool = False
