@@ -13,7 +13,6 @@ from qor_gnn.body.address_products import row_products
 from qor_gnn.body.bank_divisions import alap_loads, behind_remainders, quotients
 from qor_gnn.body.graph import (
     LOAD,
-    REGISTER_STATES,
     STORE,
     STORE_STATES,
     SWITCH_STATES,
@@ -274,12 +273,13 @@ def _link(body: Body) -> None:
 def _durations(body: Body) -> tuple[list[int], list[int]]:
     """For each operation the states until its result is there, and until it may be used."""
     graph, load = body.graph, body.personality.accesses.load
+    written_back = values_written_back(body)
     by_shape: dict[int, int] = {}
     lengths: list[int] = []
     distances: list[int] = []
     for n, operator in enumerate(graph.operator):
         if operator is not None:
-            lengths.append(operator.distance or 1)
+            lengths.append((operator.distance or 1) + (n in written_back and operator.registered))
             distances.append(operator.distance)
         elif graph.kind[n] == STORE:
             lengths.append(STORE_STATES)
@@ -288,11 +288,22 @@ def _durations(body: Body) -> tuple[list[int], list[int]]:
             shape = graph.addresses.shape_of[graph.address[n]]
             if shape not in by_shape:
                 by_shape[shape] = _load_distance(body, n)
-            lengths.append(load)
+            states = load if by_shape[shape] else 0  # else it is there at once
+            lengths.append(states + (n in written_back))
             distances.append(by_shape[shape])
             if graph.deps[n]:
                 graph.looked_up[n] = by_shape[shape]
     return lengths, distances
+
+
+def values_written_back(body: Body) -> frozenset[int]:
+    """Values that registers get inside of the loop (`Accesses.hoisted`), which takes what a store does: but for those that
+    the first iteration sets, which go from one iteration to the next.
+    """
+    if body.personality.accesses.hoisted:
+        return frozenset()
+    first = body.graph.set_first
+    return frozenset(value for a, value in body.registers.items() if value >= 0 and a not in first)
 
 
 def connect(body: Body, before: int, after: int, states: int) -> None:
@@ -304,7 +315,7 @@ def connect(body: Body, before: int, after: int, states: int) -> None:
 def _load_distance(body: Body, node: int) -> int:
     """States from the start of a load to the start of what uses its result."""
     if only_multiplexed(body, node):
-        return REGISTER_STATES
+        return body.personality.accesses.register
     return body.personality.accesses.load + (SWITCH_STATES if _switched(body, node) else 0)
 
 

@@ -15,9 +15,6 @@ LOAD, STORE = "load", "store"
 STORE_STATES = 1
 """States of a store, and from it to a load of the same bank."""
 
-REGISTER_STATES = 1
-"""States of a load of which only a multiplexer of registers is left."""
-
 SWITCH_STATES = 1
 """Further ones of a load in a flattened nest that does not move with the innermost loop, of an unknown bank."""
 

@@ -45,11 +45,17 @@ from qor_gnn.schedule.prologue import (
 )
 from qor_gnn.schedule.reasons import PortLimit
 from qor_gnn.schedule.regions import Region
+from qor_gnn.tools.policies.composition import Composition
+
+START_STATES = 2
+"""Of a function whose regions follow each other (`Composition.in_turn`): it starts, and ends in the cycle behind the last."""
 
 
 def function_latency(scope: Scope, function: Function) -> tuple[float, list[Region]]:
     """States of a function from its call to its return, and its regions."""
     flow = _sequence(scope, [(n, {}) for n in function.body], 1, top=True)
+    if scope.personality.composition.in_turn:
+        return flow.at + START_STATES, flow.regions
     return until_return(flow), flow.regions
 
 
@@ -120,7 +126,7 @@ def _before(flow: Flow, block: tuple[Body, Times] | None) -> int | None:
         return None
     flow.block = body = block[0]
     times = block[1]
-    states = released(body, times)
+    states = times.states if body.personality.composition.in_turn else released(body, times)
     region = Region("block", (), 1, times.states, states, 0, body, times)
     region.start = flow.at
     flow.regions.append(region)
@@ -201,15 +207,16 @@ def _pipeline(
     iterations = 1.0
     for n in counts:
         iterations *= n
-    states = max(0.0, iterations - 1) * found.interval + max(1, depth - 1)
+    states = _overlapped(policy, iterations, depth, found.interval)
     loads = prologue = states_before(body)
     if before is not None:
         prologue = max(before, prologue)
     elif prologue and also_inside(body):
         prologue += 1
-    if before is None and _failed_flattening(chain, body, context):
+    if before is None and not policy.in_turn and _failed_flattening(chain, body, context):
         prologue += 1
-    if flow.ended in ("call", "stored") and above_stores(body, flow.stored):
+    overlaps = flow.ended in ("call", "stored") and not policy.in_turn
+    if overlaps and above_stores(body, flow.stored):
         behind = _last_pipelines(flow)
         if not (policy.exposed_transfers and takes_from(flow.block, behind)):
             prologue = behind_call(flow.block, behind[0] if behind else None, body)
@@ -228,6 +235,12 @@ def _pipeline(
     call(scope, flow, region, loads)
     flow.stored += body.epilogue
     flow.ended = "stored" if body.epilogue else "call"
+
+
+def _overlapped(policy: Composition, iterations: float, depth: int, interval: int) -> float:
+    """States of a pipeline; one that a parent calls has the last one of them in common with it."""
+    last = max(depth, interval) if policy.in_turn else max(1, depth - 1)
+    return max(0.0, iterations - 1) * interval + last
 
 
 def _last_pipelines(flow: Flow) -> list[Body]:
@@ -264,8 +277,12 @@ def _sequential(
     depth: float = times.states + waiting(body, scope.kernel.memories)
     depth += slowed(body, scope.kernel.memories, 1, depth)
     depth = max(depth, loop.requests.latency[0])
+    in_turn = scope.personality.composition.in_turn
+    if in_turn and body.registers:
+        depth = max(depth, 1)  # a register is written in a state, also with what is known before
     states = iterations * depth
-    region = Region("sequential", (loop,), iterations, depth, states + 1, prologue)
+    header = 0 if in_turn else 1
+    region = Region("sequential", (loop,), iterations, depth, states + header, prologue)
     region.body, region.times = body, times
     region.outlined = loop.iv in scope.unpipelined
     if scope.personality.composition.concurrent == "loops":
@@ -275,7 +292,7 @@ def _sequential(
         return
     region.start = flow.at + prologue
     flow.regions.append(region)
-    flow.at += 1 + prologue + states
+    flow.at += header + prologue + states
     flow.stored += body.epilogue
     flow.ended = "loop"
     if context.last:
@@ -305,13 +322,15 @@ def _nest(scope: Scope, flow: Flow, loop: Loop, env: dict[str, Affine], before: 
     last = chain[-1]
     nodes = [(n, copy) for copy in placed_copies(last, around) for n in last.body]
     inside = _sequence(scope, nodes, last.factor)
-    depth = inside.at + (0 if inside.ended == "call" else 1)
+    header = 0 if scope.personality.composition.in_turn else 1
+    depth = inside.at + (0 if inside.ended == "call" else header)
     depth = max(depth, last.requests.latency[0])
     iterations = 1.0
     for each in chain:
         iterations *= scope.iterations(each)
     prologue = before or 0
-    region = Region("nest", tuple(chain), iterations, depth, 1 + iterations * depth, prologue)
+    whole = header + iterations * depth
+    region = Region("nest", tuple(chain), iterations, depth, whole, prologue)
     region.children = inside.regions
     if scope.personality.composition.concurrent == "loops":
         region.latency += 1
@@ -320,7 +339,7 @@ def _nest(scope: Scope, flow: Flow, loop: Loop, env: dict[str, Affine], before: 
         return
     region.start = flow.at + prologue
     flow.regions.append(region)
-    flow.at += prologue + 1 + iterations * depth
+    flow.at += prologue + whole
     flow.ended = "loop"
 
 

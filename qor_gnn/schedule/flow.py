@@ -53,7 +53,8 @@ def call(scope: Scope, flow: Flow, region: Region, loads: int = 0) -> None:
         loads: states of what is loaded in front of it, which no call hides that runs at the same time.
     """
     loops = scope.personality.composition.concurrent == "loops"
-    ready = bool(flow.calls) and flow.ended in ("call", "stored")
+    in_turn = scope.personality.composition.in_turn
+    ready = bool(flow.calls) and flow.ended in ("call", "stored") and not in_turn
     merged = ready and not loops and loaded_alike(region, flow.calls)
     free = loops or not region.prologue or merged
     region.beside = (ready and free) and (

@@ -10,9 +10,9 @@ import heapq
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from qor_gnn.body.body import Body
-from qor_gnn.body.graph import STORE
-from qor_gnn.schedule.intervals.chained_states import left
+from qor_gnn.body.body import Body, values_written_back
+from qor_gnn.body.graph import LOAD, STORE
+from qor_gnn.schedule.intervals.chained_states import address_ns, left
 from qor_gnn.schedule.port_use import PortUse
 
 
@@ -95,6 +95,7 @@ class _ListScheduler:
     units: Mapping[str, int] | None
     released: Mapping[int, int] = field(default_factory=dict)
     ports: PortUse = field(init=False)
+    written_back: frozenset[int] = field(init=False)
     used: dict[tuple[str, int], int] = field(default_factory=dict)  # units of cores
     start: dict[int, int] = field(default_factory=dict)
     offset: dict[int, float] = field(default_factory=dict)
@@ -102,6 +103,7 @@ class _ListScheduler:
 
     def __post_init__(self) -> None:
         self.ports = PortUse(self.body.port_sets)
+        self.written_back = values_written_back(self.body)
 
     def run(self) -> Times | None:
         """The schedule; None where an access fits no state of the interval."""
@@ -178,7 +180,7 @@ class _ListScheduler:
         """The resources that an operation may have to wait for; None where there is more to it."""
         ports = self.body.ports.get(node)
         if ports is not None:
-            return ports.number
+            return None if self._address_ns(node) else ports.number
         operator = self.body.graph.operator[node]
         assert operator is not None
         if self.units is None or not operator.shared or operator.delay or operator.first_ns:
@@ -221,11 +223,13 @@ class _ListScheduler:
         slot = at if self.interval is None else at % self.interval
         ports = self.body.ports.get(node)
         if ports is not None:
-            return self.ports.take(ports, slot)
+            behind = self._address_ns(node)
+            return (not behind or self._chain(node, at, behind)) and self.ports.take(ports, slot)
         operator = self.body.graph.operator[node]
         assert operator is not None
         if not operator.shared:
-            return self._chain(node, at, operator.delay)
+            own = self.body.personality.accesses
+            return self._chain(node, at, operator.delay, own.store_ns * (node in self.written_back))
         first = operator.delay or operator.first_ns
         if first and not self._chain(node, at, first):
             return False
@@ -237,8 +241,13 @@ class _ListScheduler:
         self.used[operator.core, slot] = taken + 1
         return True
 
-    def _chain(self, node: int, at: int, delay: float) -> bool:
-        """Put a combinational operation behind those in its state, if the period allows it."""
+    def _address_ns(self, node: int) -> float:
+        """What a load takes of its state behind a subscript that is data."""
+        gathers = self.body.graph.kind[node] == LOAD and bool(self.body.graph.deps[node])
+        return address_ns(self.body, node) if gathers else 0.0
+
+    def _chain(self, node: int, at: int, delay: float, behind: float = 0.0) -> bool:
+        """Put a combinational operation behind those in its state, if the period allows it, and what is ``behind`` it."""
         before = 0.0
         words = self.body.personality.accesses.word_ns > 0
         for pred, states in self.body.preds[node]:
@@ -247,7 +256,7 @@ class _ListScheduler:
                 before = max(before, left(self.body, pred))
             if self.start.get(pred) == at and operator is not None and not operator.registered:
                 before = max(before, self.offset[pred] + operator.delay)
-        if before > 0 and before + delay > self.body.personality.usable_ns:
+        if before > 0 and before + delay + behind > self.body.personality.usable_ns:
             return False
         self.offset[node] = before
         return True

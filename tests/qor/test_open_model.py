@@ -5,15 +5,21 @@ import random
 
 import pytest
 
+import weft
 from backends.rtl.schedule.timing import Fabric
 from backends.rtl.synth import SynthOptions, rtl_of
 from dse.estimates.estimation import estimated, setting
 from dsl.kernels.loader import load
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Pipeline
 from mlir_passes.pipeline import compile_design
+from qor_gnn.design.from_module import kernel_of_module
+from qor_gnn.estimate import estimate
 from qor_gnn.tools.open_ecp5.write import FILE, NAME, document
 from qor_gnn.tools.personality import personality
 from tests.support.qor_checks import open_faults
 from tests.support.random_recurrences import random_directives, random_recurrence
+from weft import i32, u8, u32
 
 GEMM = "examples/polybench/gemm.py:gemm"
 
@@ -35,6 +41,7 @@ def test_its_states_are_as_long_as_the_schedulers():
     accesses = own.accesses
     assert (accesses.word_ns, accesses.bank_ns) == (fabric.ram_out, fabric.choose)
     assert (accesses.load, accesses.store_ns) == (fabric.read_latency, fabric.write)
+    assert (accesses.register, accesses.address_ns) == (0, fabric.address)
     assert own.usable_ns == own.clock_ns - fabric.margin
 
 
@@ -59,3 +66,38 @@ def test_a_nest_that_the_backend_takes_apart_is_compared_by_its_parts():
     program = random_recurrence(7000448)
     schedule, state = random_directives(random.Random(7000448), program)
     assert [*open_faults(program, schedule, state)] == []
+
+
+@weft.kernel
+def checksum(x: u8[16], table: u32[256], y: u32[1]):
+    c: u32 = 0xFFFFFFFF
+    for i in range(16):  # xor, table, xor: the address does not fit behind the word of x
+        c = (c >> 8) ^ table[(c ^ x[i]) & 255]
+    y[0] = ~c
+
+
+@weft.kernel
+def machine(x: u8[16], step: u8[8, 4], y: u8[16]):
+    s: u8 = 0
+    for i in range(16):  # the place in a table of two dimensions is a sum
+        s = step[s & 7, x[i] & 3]
+        y[i] = s
+
+
+@weft.kernel
+def running(x: i32[12], y: i32[12]):
+    total: i32 = 0
+    for i in range(12):  # three blocks, a pipeline and a loop, one after the other
+        total += x[i]
+    for j in range(12):
+        y[j] = max(x[j] - total, 0)
+    y[0] = total
+
+
+@pytest.mark.parametrize("pipelined", [(), ("i",)])
+@pytest.mark.parametrize("kernel", [checksum, machine, running], ids=lambda k: k.program.name)
+def test_the_model_takes_the_cycles_of_the_scheduler(kernel, pipelined):
+    schedule = Schedule(tuple(Pipeline(loop, 1) for loop in pipelined))
+    module = compile_design(kernel.program, schedule).module
+    model = estimate(kernel_of_module(module), NAME)
+    assert model.latency.average == rtl_of(module, schedule, SynthOptions()).cycles

@@ -11,6 +11,7 @@ import heapq
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 
 from qor_gnn.body.body import Body
 from qor_gnn.body.graph import LOAD, STORE
@@ -73,6 +74,27 @@ def left(body: Body, node: int) -> float:
     return accesses.bank_ns * selections + (0.0 if memory.in_registers else accesses.word_ns)
 
 
+def address_ns(body: Body, node: int) -> float:
+    """The ns that a load takes in the state in which it starts, behind a subscript that is data: of several subscripts that
+    move the place is a sum.
+    """
+    own, table = body.personality, body.addresses
+    if not own.accesses.address_ns:
+        return 0.0
+    address = body.graph.address[node]
+    memory = table.memory(address)
+    if memory.in_registers:
+        return 0.0
+    moving = sum(1 for terms in table.shape(address).terms if terms)
+    if moving < 2:
+        return own.accesses.address_ns
+    levels = (moving - 1).bit_length()
+    return (
+        own.accesses.address_ns
+        + levels * own.operator("add", "int", prod(memory.shape).bit_length()).delay
+    )
+
+
 def _bit_pairs(number: int) -> int:
     """Pairs of bits that a number has: levels of selections of four."""
     return -(-number.bit_length() // 2)
@@ -81,7 +103,9 @@ def _bit_pairs(number: int) -> int:
 def _waits(body: Body, node: int, passed: float) -> bool:
     """The first stage of a registered operator does not fit into what is left of a state."""
     operator = body.graph.operator[node]
-    first = 0.0 if operator is None else operator.first_ns
+    gathers = operator is None and body.graph.kind[node] == LOAD
+    address = address_ns(body, node) if gathers else 0.0
+    first = address if operator is None else operator.first_ns
     return passed > 0 and first > 0 and passed + first > body.personality.usable_ns
 
 
@@ -117,12 +141,20 @@ class ChainedStates:
         self._body = body
         self._ways: dict[tuple[int, bool, float], _Ways] = {}
 
-    def around_register(self, load: int, value: int) -> int:
-        """From a register's old value to its new one: a chain ends with the state that it is in."""
+    def around_register(self, load: int, value: int, address: int) -> int:
+        """From a register's old value to its new one: a chain ends with the state that it is in, which has to
+        have room for the register to be written where nothing goes from one iteration to the next without.
+        """
         found = self._arrival(load, value)
         if found is None:
             return 0
         states, passed, registered = found
+        written = (
+            not self._body.personality.accesses.hoisted
+            and address not in self._body.graph.set_first
+        )
+        if written and passed and not registered:
+            states = stored(self._body, (states, passed))
         return states + 1 if passed and not registered else states
 
     def between(self, load: int, value: int, held: bool = False) -> int:

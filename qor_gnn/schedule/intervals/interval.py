@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from qor_gnn.body.body import Body
-from qor_gnn.body.graph import LOAD, REGISTER_STATES, STORE_STATES, Graph, When
+from qor_gnn.body.graph import LOAD, STORE_STATES, Graph, When
 from qor_gnn.body.longest_paths import LongestPaths, conditional_paths, old_values, register_paths
 from qor_gnn.body.quicker_sums import closing_states
 from qor_gnn.schedule.intervals.carried import Nest, dissolved
@@ -124,7 +124,7 @@ def dependences(body: Body, nest: Nest) -> Dependences:
             delay += body.personality.recurrences.register
         for load in loads.get(address, ()):
             # What is chained elsewhere in the body takes nothing from what the operator alone saves.
-            delay = max(delay, chained.around_register(load, path[-1]) - closing)
+            delay = max(delay, chained.around_register(load, path[-1], address) - closing)
         found.append(Cycle(address, tuple(path), delay, 1, "register"))
     for address, value in body.registers.items():
         if value >= 0:
@@ -167,7 +167,7 @@ def _cycles_in_order(
     graph, table, own = body.graph, body.addresses, body.personality
 
     def around(source: int, stored: int, distance: int) -> int:
-        load = REGISTER_STATES if table.memory(source).in_registers else own.accesses.load
+        load = own.accesses.register if table.memory(source).in_registers else own.accesses.load
         states = _around_memory(body, source, stored, distance) - load
         return states + STORE_STATES * any(map(table.blurs, table.shape(stored).terms))
 
@@ -278,8 +278,9 @@ def _around_memory(body: Body, address: int, stored: int, distance: int) -> int:
     uniform = table.shape_of[stored] == table.shape_of[address] and distance == 1
     if element is not None and not inner and uniform and only_load(body.graph, address):
         return element
-    load = body.personality.accesses.load
-    saved = load - REGISTER_STATES if table.memory(address).in_registers else 0
+    accesses = body.personality.accesses
+    load = accesses.load
+    saved = load - accesses.register if table.memory(address).in_registers else 0
     # What is stored where values tell is not known to be what is loaded next: it is read from memory.
     return max(1, (max(policy.memory, load) if scattered else policy.memory) - saved)
 

@@ -25,6 +25,8 @@ class Accesses:
         word_ns: what a word that is loaded from a memory has taken of the state in which it is there.
         bank_ns: what a selection of four banks takes behind it, where an access does not tell which one it is.
         store_ns: what a store takes of the state that it starts in, behind the value.
+        register: states from a load of which only a multiplexer of registers is left to what uses it.
+        address_ns: what a load takes of the state that it starts in, behind a subscript that is data.
     """
 
     load: int
@@ -36,3 +38,5 @@ class Accesses:
     word_ns: float = 0.0
     bank_ns: float = 0.0
     store_ns: float = 0.0
+    address_ns: float = 0.0
+    register: int = 1

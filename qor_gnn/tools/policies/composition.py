@@ -17,6 +17,8 @@ class Composition:
             read what they share, or of which each element that they share has a bank.
         exposed_transfers: what a pipeline keeps of memory in registers is loaded and stored, as ports allow,
             between it and the calls around; otherwise all of that is done beside those.
+        in_turn: regions follow each other, each from the state behind the last one of the one before: loops and calls
+            have no states of their own, the function has one in which it starts, and nothing runs at the same time.
         blocks: where a block of code between two pipelines is. ``raised``: above the first, with units of its
             own. ``overlapped``: in the states in which the second one waits.
     """
@@ -24,4 +26,5 @@ class Composition:
     call: int
     concurrent: Literal["pipelines", "loops"] = "pipelines"
     exposed_transfers: bool = False
+    in_turn: bool = False
     blocks: Literal["raised", "overlapped"] = "raised"
