@@ -9,6 +9,8 @@ Left out as faulty are reports that say that unrolling a loop partly, u times in
 made the whole design more than 50 u / u' times faster: the tool has lost the loop (`faulty`; 7 rows,
 all of adi with L6 unrolled 32 times). They are listed as they are left out.
 
+`u200/read`: all of the part of the kernels that rules are read from (`benchmarks._split`).
+
 `u200/feasibility`: the share of pairs of a point with a report and one without (``noresult``), with
 one over the caps (``overcap``), with any of both, that `qor_gnn.fit.feasibility` orders rightly (AUC).
 """
@@ -23,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks._row import Goal, Row, median, say
+from benchmarks._split import part_of
 from qor_gnn.design.directives import with_directives
 from qor_gnn.estimate import estimate
 from qor_gnn.fit.feasibility import feasibility
@@ -66,11 +69,14 @@ class Errors:
 def u200_rows(folder: Path, quick: bool) -> Iterator[Row]:
     """Errors of each kernel and of all, with the goals."""
     found: list[Errors] = []
+    read: list[Errors] = []
     for facts, converted, mine in usable(folder, say):
         part = random.Random(0).sample(mine, min(len(mine), QUICK if quick else EACH))
         errors = kernel_errors(facts, converted, part)
         found += errors
+        read += errors if part_of(facts.kernel) == "read" else []
         yield from error_rows(f"u200/{facts.kernel}", errors, {})
+    yield from error_rows("u200/read", read, {})
     yield from error_rows("u200/all", found, GOALS)
     yield from feasibility_rows(folder, quick)
 

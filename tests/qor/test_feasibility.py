@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks._split import family, part_of
 from benchmarks.qor_u200 import ordered_pairs
 from dsl.builder.program import ProgramBuilder
 from dsl.errors.errors import ToolError
@@ -82,3 +83,10 @@ def test_a_report_far_faster_than_its_copies_is_faulty() -> None:
     rows = [row("none", 7_600_000), row("L1:unroll=29", 7_500_000), lost, whole]
     assert faulty(rows, {"L1": 58}) == [lost]
     assert faulty([row("none", 7_600_000), row("L1:unroll=32", 240_000)], {"L1": 58}) == []
+
+
+def test_sizes_and_variants_of_a_kernel_are_in_one_part():
+    assert {family(k) for k in ("gemm-p-large", "gemm-ncubed", "gemm-blocked")} == {"gemm"}
+    for names in (("mvt", "mvt-medium"), ("trmm", "trmm-opt"), ("bicg", "bicg-large")):
+        assert len({part_of(name) for name in names}) == 1
+    assert part_of("atax") != part_of("gemver")  # both parts have kernels
