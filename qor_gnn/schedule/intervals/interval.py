@@ -251,6 +251,10 @@ def _update(
     if source == address and is_kept(body, address):
         kept = kept_value(body, chained, (load, value), path)
         ways = [(kept, distance, body.personality.accesses.load), (whole, distance + 1, 0)]
+    if (
+        not operators and body.personality.is_open
+    ):  # a way has no operators: they are between load and value
+        operators = chained.between(load, value)
     for delay, later, ahead in ways:  # a value that is kept is wanted where the load ends
         carried.append(LoopCarried(value, load, delay - operators - ahead, later))
         yield Cycle(source, tuple(path), delay, later, "memory")
