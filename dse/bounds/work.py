@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from math import ceil, log2
 
 from dse.bounds.accumulating import accumulates, extremes_in
@@ -48,6 +49,7 @@ class Work:
     chains: tuple[tuple[int, str], ...]
 
 
+@lru_cache(maxsize=4)  # of large programs it takes seconds, and figures on a board ask again
 def work_of(program: Program, tool: Personality, reassociate: bool = False) -> Work:
     """Count a kernel's work once; `dse.bounds.bounds.bounds` then answers for any budget.
 

@@ -10,14 +10,18 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from qor_gnn.memory.addresses import Addresses
+from qor_gnn.memory.near_constants import Fixed, NearConstants, fixed
 
 Key = tuple[int, ...]
 
 
 @dataclass(slots=True)
 class _OfShape:
-    """The accesses of one shape: in order, and by what their constants leave in some dimensions."""
+    """The accesses of one shape and the same constant subscripts: in order, and by what their constants leave in some
+    dimensions.
+    """
 
+    shape: int
     accesses: list[tuple[int, int]] = field(default_factory=list)  # operation, address
     tables: dict[Key, tuple[dict[Key, list[int]], list[int]]] = field(default_factory=dict)
 
@@ -42,13 +46,20 @@ class Accesses:
 
     table: Addresses
     blurred: bool = False
-    _shapes: dict[int, _OfShape] = field(default_factory=dict)
+    _groups: list[_OfShape] = field(default_factory=list)
+    _numbers: dict[tuple[int, Fixed], int] = field(default_factory=dict)
+    _near: NearConstants = field(default_factory=NearConstants)
     _rules: dict[tuple[int, int], Key] = field(default_factory=dict)
 
     def append(self, operation: int, address: int) -> None:
         """A later access."""
-        shape = self.table.shape_of[address]
-        self._shapes.setdefault(shape, _OfShape()).accesses.append((operation, address))
+        key = self.table.shape_of[address], fixed(self.table, address)
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self._groups)
+            self._groups.append(_OfShape(key[0]))
+            self._near.add(key[1], number)
+        self._groups[number].accesses.append((operation, address))
 
     def may_meet(self, address: int) -> list[int]:
         """The operations that may be of the element of an address, in their order.
@@ -58,13 +69,15 @@ class Accesses:
         """
         shape, consts = self.table.shape_of[address], self.table.consts
         found: list[int] = []
-        for other, accesses in self._shapes.items():
+        near = self._near.near(fixed(self.table, address))
+        for accesses in [self._groups[number] for number in near]:
+            other = accesses.shape
             rules = self._rules.get((other, shape))
             if rules is None:
                 apart = self.table.apart_in_copies if self.blurred else self.table.apart
                 rules = self._rules[other, shape] = apart(other, shape)
             found += accesses.found(consts, rules, _key(consts[address], rules))
-        return sorted(found) if len(self._shapes) > 1 else found
+        return sorted(found) if len(near) > 1 else found
 
 
 @dataclass(slots=True)

@@ -12,6 +12,7 @@ from math import gcd
 
 from qor_gnn.body.graph import When
 from qor_gnn.memory.addresses import Addresses, Terms
+from qor_gnn.memory.near_constants import Fixed, NearConstants, fixed
 from qor_gnn.schedule.intervals.carried import Nest, carried_distance, dissolved
 
 Key = tuple[int, ...]
@@ -30,15 +31,22 @@ class CarriedLoads:
     table: Addresses
     nest: Nest
     loads: list[tuple[int, int]]
-    _shapes: dict[int, list[int]] = field(default_factory=dict)  # indices of loads
+    _groups: list[tuple[int, list[int]]] = field(default_factory=list)  # shapes, indices of loads
+    _near: NearConstants = field(default_factory=NearConstants)
     _tables: dict[tuple[int, Key], dict[Key, list[int]]] = field(default_factory=dict)
     _rules: dict[tuple[int, int], Key] = field(default_factory=dict)
     _distances: dict[tuple[object, ...], int | None] = field(default_factory=dict)
     _found: dict[tuple[int, When], list[tuple[int, int, int]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        known: dict[tuple[int, Fixed], list[int]] = {}
         for n, (address, _) in enumerate(self.loads):
-            self._shapes.setdefault(self.table.shape_of[address], []).append(n)
+            key = self.table.shape_of[address], fixed(self.table, address)
+            if key not in known:
+                known[key] = []
+                self._near.add(key[1], len(self._groups))
+                self._groups.append((key[0], known[key]))
+            known[key].append(n)
 
     def of(self, stored: int, when: When = "always") -> list[tuple[int, int, int]]:
         """Address, operation and distance in iterations of each load of what a store leaves.
@@ -76,11 +84,12 @@ class CarriedLoads:
     def _may_meet(self, stored: int) -> list[int]:
         found: list[int] = []
         consts = self.table.consts
-        for shape, numbers in self._shapes.items():
+        for group in self._near.near(fixed(self.table, stored)):
+            shape, numbers = self._groups[group]
             rules = self._apart(stored, shape)
-            table = self._tables.get((shape, rules))
+            table = self._tables.get((group, rules))
             if table is None:
-                table = self._tables[shape, rules] = {}
+                table = self._tables[group, rules] = {}
                 for n in numbers:
                     key = _left(consts[self.loads[n][0]], rules)
                     table.setdefault(key, []).append(n)
