@@ -5,6 +5,8 @@
     for i = 0 to 8:                                for i = 0 to 8:
       if i >= 0 and 5 - i >= 0: S        →           if 5 - i >= 0: S
       if i - 9 >= 0: T
+      if i - 5 >= 0:
+        if 4 - i >= 0: U
 """
 
 from __future__ import annotations
@@ -56,10 +58,11 @@ def _loop(op: Any, scope: Scope, names: Names) -> bool:
 def _guard(op: Any, scope: Scope, names: Names) -> bool:
     branches = blocks_in(op)
     changed = False
-    for branch in branches:
-        changed |= _walk(branch, scope, names)
     constraints = condition_of(op, names)
     left = undecided(constraints, scope)
+    for number, branch in enumerate(branches):
+        held = scope.under(left) if left and not number else scope
+        changed |= _walk(branch, held, names)
     if left is None:
         if len(branches) == 2:
             inline_before(branches[1], op)

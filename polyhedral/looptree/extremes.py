@@ -7,20 +7,31 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dsl.expressions.affine import Affine, FloorDiv
+from dsl.expressions.affine import Affine, Constraint, FloorDiv
 from polyhedral.looptree.bounds import Bounds
 from polyhedral.looptree.remainders import split_remainders
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The loops around, outermost first: each variable's name and bounds."""
+    """The loops around, outermost first: each variable's name and bounds.
+
+    Attributes:
+        loops: these.
+        held: what guards around say is 0 or more. Extremes are those of the loops alone.
+    """
 
     loops: tuple[tuple[str, Bounds], ...] = ()
+    held: tuple[Affine, ...] = ()
 
     def inside(self, name: str, bounds: Bounds) -> Scope:
         """The scope of the loop's body."""
-        return Scope((*self.loops, (name, bounds)))
+        return Scope((*self.loops, (name, bounds)), self.held)
+
+    def under(self, constraints: Sequence[Constraint]) -> Scope:
+        """The scope of a guard's body."""
+        more = (c.expr for c in constraints if c.kind == ">=")
+        return Scope(self.loops, (*self.held, *more))
 
 
 EFFORT = 64

@@ -1,4 +1,6 @@
-"""Conditions that the loops around settle: ``i >= 0`` inside of ``for i = 0 to 8``."""
+"""Conditions that the loops and guards around settle: ``i >= 0`` inside of ``for i = 0 to 8``; ``i <= 3`` under ``i + j >= 9``
+inside of ``for j = 0 to 6``.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,20 @@ def _verdict(constraint: Constraint, scope: Scope) -> bool | None:
     if constraint.kind == ">=":
         if least is not None and least >= 0:
             return True
-        return False if most is not None and most < 0 else None
+        never = (most is not None and most < 0) or _contradicts(constraint, scope)
+        return False if never else None
     if least == 0 and most == 0:
         return True
     outside = (least is not None and least > 0) or (most is not None and most < 0)
     return False if outside else None
+
+
+def _contradicts(constraint: Constraint, scope: Scope) -> bool:
+    """Whether it and a guard around do not hold in the same iteration: the sum of both is never 0 or more."""
+    names = constraint.expr.variables()
+    for held in scope.held:
+        if names & held.variables():
+            most = maximum(constraint.expr + held, scope)
+            if most is not None and most < 0:
+                return True
+    return False

@@ -78,7 +78,7 @@ def _guards(nodes: Nodes, scope: Scope) -> Nodes:
                         found.append(replace(node, body=body))
             case TreeGuard(constraints):
                 left = undecided(constraints, scope)
-                inner = () if left is None else _guards(node.body, scope)
+                inner = () if left is None else _guards(node.body, scope.under(left))
                 if inner:
                     found += (TreeGuard(left, inner),) if left else inner
             case Instance():
