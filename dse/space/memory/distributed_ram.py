@@ -84,14 +84,24 @@ def short_of_blocks(kept: Iterable[Kept], blocks: Blocks) -> frozenset[str]:
     """
     if blocks.bram18 == inf:
         return frozenset()
-    taken = {m: copies_cost(m, n, blocks.rules, both=True).bram18 for m, n in kept}
-    over = sum(taken.values()) - blocks.bram18
+    taken = {m: blocks_of(m, n, blocks) for m, n in kept}
+    return short_with(list(taken.items()), blocks)
+
+
+def blocks_of(memory: Memory, kept: int | Fraction, blocks: Blocks) -> int:
+    """Block RAM that an array takes with its banks, if a tool keeps it so often, on average."""
+    return copies_cost(memory, kept, blocks.rules, both=True).bram18
+
+
+def short_with(taken: Sequence[tuple[Memory, int]], blocks: Blocks) -> frozenset[str]:
+    """As `short_of_blocks`, of arrays whose block RAM is known."""
+    over = sum(n for _, n in taken) - blocks.bram18
     found: list[str] = []
     if over > 0:
-        for memory in sorted(taken, key=lambda m: _price(m, taken[m], blocks.rules)):
-            if over > 0 and taken[memory] and _is_small(memory):
+        for memory, n in sorted(taken, key=lambda one: _price(*one, blocks.rules)):
+            if over > 0 and n and _is_small(memory):
                 found.append(memory.name)
-                over -= taken[memory]
+                over -= n
     return frozenset(found)
 
 
