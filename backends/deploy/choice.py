@@ -11,7 +11,7 @@ them, or computing, is what counts, and the first tile's copying in and the last
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import permutations, product
 from math import ceil, prod
 
@@ -34,6 +34,7 @@ _TREE_ADD = 28
 """Terms of a sum that are added at once, where they may be in any order, and the states of such a tree."""
 _NEAR = 1.05
 """Tiles are as good as the best up to so many times its cycles: of these the fewest leave the search most choice."""
+_LEAN = 0.75
 _LADDER = 9  # sizes of each loop, the whole of it among them
 _RATIOS = (2, 4, 16)
 """Of a size to the next one: of long loops those of the first may all be too large."""
@@ -79,6 +80,7 @@ class Tileable:
         chains: for each sum of floats the loops that it goes over.
         trees: the terms of these sums may be added in any order.
         in_turn: arrays that are not copied in apart from what is copied out.
+        registers: arrays that are stored in words, without a copy of the tile.
     """
 
     loops: Sequence[str]
@@ -90,6 +92,7 @@ class Tileable:
     chains: Sequence[Sequence[str]]
     trees: bool = False
     in_turn: Set[str] = frozenset()
+    registers: Set[str] = frozenset()
 
 
 def choices(nest: Tileable, dsp: int, room: int) -> list[Choice]:
@@ -112,22 +115,29 @@ def choices(nest: Tileable, dsp: int, room: int) -> list[Choice]:
 def _sorted(nest: Tileable, found: Sequence[Choice]) -> list[Choice]:
     """The fastest first, and of those that are nearly as fast the ones with the fewest tiles, one alone behind them. Where
     tiles cannot overlap as an array goes both ways in turn, larger ones are always a little faster: of the nearly
-    fastest the smallest leave memory to other nests.
+    fastest the smallest leave memory to other nests. Large tiles are none of the first where others that overlap are
+    expected to be faster in less memory: what they take in banks may be more than there is.
     """
     best = min(found, key=lambda choice: choice.cycles)
     near = _NEAR * best.cycles
     all_ = prod(nest.extents)
+    lean = [c for c in found if c.overlaps and c.cycles <= near]
 
     def place(choice: Choice) -> tuple[float, ...]:
         size = prod(choice.sizes)
         first = (
             (0, size if nest.in_turn and not best.overlaps else -size)
-            if choice.cycles <= near and size < all_
+            if choice.cycles <= near and size < all_ and not any(_leaner(c, choice) for c in lean)
             else (1, 0)
         )
         return *first, choice.cycles, choice.bits, *choice.sizes, *choice.order
 
     return sorted(found, key=place)
+
+
+def _leaner(one: Choice, other: Choice) -> bool:
+    """Whether tiles that overlap are as fast as others that do in so small a part of their memory."""
+    return other.overlaps and one.cycles <= other.cycles and one.bits <= _LEAN * other.bits
 
 
 def _fitting(
@@ -146,6 +156,7 @@ def _fitting(
         parts = zip(nest.loops, nest.extents, sizes, counts, strict=True)
         shares = {name: n / (t * count) for name, n, t, count in parts}
         copies = [copy_of(group, spans, whole, shares) for group in groups]
+        copies = [replace(c, bits=0) if _array(c) in nest.registers else c for c in copies]
         if sum(copy.bits for copy in copies) > room:
             continue
         work = _computed(nest, spans, sizes, counts, dsp)
@@ -174,6 +185,10 @@ def _fitting(
             ]
             found.append(min(ways, key=lambda way: way.cycles))
     return found
+
+
+def _array(copy: TileCopy) -> str:
+    return copy.group[0].array
 
 
 def _placements(
@@ -248,17 +263,17 @@ def _whole(nest: Tileable) -> dict[str, int]:
 
 
 def _ends_early(group: Sequence[Moved], whole: Mapping[str, int], ragged: Set[str]) -> bool:
-    """Whether the last tile of what is written covers elements that the array has and nobody writes: these are
-    copied in for it alone, and tiles that are not alike do not overlap.
+    """Whether the last tile of what is written covers words that the array has and nobody writes: these are copied in for
+    it alone, and tiles that are not alike do not overlap. In other dimensions than that of the words what is copied out
+    ends with what is written.
     """
-    written = [one for one in group if one.written]
-    for one in written:
-        for index, extent in zip(one.indices, one.shape, strict=True):
-            if ragged.isdisjoint(map(str, index.variables())):
-                continue
-            ends = index.const + sum(max(0, c) * (whole.get(str(v), 1) - 1) for v, c in index.terms)
-            if ends + 1 < extent:
-                return True
+    for one in group:
+        index, extent = one.indices[-1], one.shape[-1]
+        if not one.written or one.lanes < 2 or ragged.isdisjoint(map(str, index.variables())):
+            continue
+        ends = index.const + sum(max(0, c) * (whole.get(str(v), 1) - 1) for v, c in index.terms)
+        if ends + 1 < extent:
+            return True
     return False
 
 

@@ -8,7 +8,7 @@ Of the sizes and orders of tile loops those are taken that move least (`backends
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from backends.deploy.block_rows import in_block_rows
@@ -26,6 +26,7 @@ from backends.deploy.nests import (
 from backends.deploy.rooms import bits_of, is_small
 from backends.deploy.rows import in_rows
 from backends.deploy.tile_copies import Moved, moves_with
+from backends.deploy.word_stores import WordStore, stored_in_words, word_stores
 from dsl.programs.program import Program, Storage
 from dsl.schedules.steps import Buffer, Distribute, Fuse, Reorder, Step, Tile
 from polyhedral.requests.second_pointers import reads_again
@@ -47,6 +48,7 @@ class Allowance:
         beside: nests inside of a loop may be tiled where statements stand in that loop alone, too: arrays pass again in
             each of its iterations.
         room: share of what there is for copies.
+        words: arrays that are written across the rows of what is read may be stored in words from registers.
     """
 
     dsp: int
@@ -54,6 +56,7 @@ class Allowance:
     rows: bool = False
     beside: bool = False
     room: float = 1.0
+    words: bool = False
 
 
 def copies(
@@ -250,12 +253,15 @@ def _tiled(
     moved = list(accesses(state, nest, names))
     every, chains = multiples(state, nest), list(chains_of(nest, state.scop.program, allowed.rows))
     work = list(work_of(nest, state.scop.program))
-    tiled = Tileable(nest.loops, nest.extents, every, inner, moved, work, chains, allowed.trees)
+    stores = word_stores(state, nest, names) if allowed.words else {}
+    tiled = Tileable(nest.loops, nest.extents, every, inner, moved, work, chains, allowed.trees,
+                     registers=frozenset(stores))  # fmt: skip
     while True:
         refused: set[str] = set()
         narrow: tuple[ScheduledScop, _Tiled] | None = None
         for choice in choices(tiled, allowed.dsp, room)[:_TRIES]:
-            made = _made(state, nest, choice, moved, names, refused)
+            made = _made(state, nest, choice, moved, names, refused, tiled.registers)
+            made = _stored(made, nest, stores, names)
             if refused - tiled.in_turn:
                 break  # it was planned with what cannot be
             if made is None:
@@ -294,9 +300,10 @@ def _made(
     moved: Sequence[Moved],
     names: Mapping[str, str],
     refused: set[str],
+    registers: Set[str],
 ) -> tuple[ScheduledScop, tuple[Step, ...]] | None:
     """The nest with its tiles, copies and statements apart inside of them. ``refused`` gets the arrays that are copied in
-    and out, and cannot be so apart as the choice wants it.
+    and out, and cannot be so apart as the choice wants it; those in ``registers`` have no copies of tiles.
     """
     head = nest.statements[0]
     steps: list[Step] = [
@@ -308,7 +315,7 @@ def _made(
     # Loops of one tile are no place for copies, which would be further in than they have to be.
     several = [k for k in choice.order if choice.sizes[k] < nest.extents[k]]
     places: dict[str, int] = {}
-    for one in moved:
+    for one in [one for one in moved if one.array not in registers]:
         if one.array in choice.whole:
             places[one.array] = -1
             continue
@@ -327,6 +334,21 @@ def _made(
             both = len(made.scop.statements) - len(before.scop.statements) > 1
             refused |= {array} if both else set()
     return None if made is None else (made, tuple(steps))
+
+
+def _stored(
+    made: tuple[ScheduledScop, tuple[Step, ...]] | None,
+    nest: Nest,
+    stores: Mapping[str, WordStore],
+    names: Mapping[str, str],
+) -> tuple[ScheduledScop, tuple[Step, ...]] | None:
+    """The nest in tiles with what is stored in words; None where that is not legal."""
+    for array, store in stores.items():
+        if made is None:
+            return None
+        after = stored_in_words(made[0], nest, store, Buffer(array, name=names[array]))
+        made = None if after is None else (after[0], (*made[1], *after[1]))
+    return made
 
 
 def _told_apart(made: ScheduledScop, nest: Nest) -> tuple[ScheduledScop, tuple[Step, ...]]:

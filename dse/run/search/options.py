@@ -29,6 +29,7 @@ from dse.run.folder.plan import Plan, study_name
 from dse.run.predictor.beside import there_is
 from dse.run.search.explore import Means
 from dse.run.studies.study import STUDY
+from dse.space.loops.stored_across import stored_across
 from dse.space.loops.tiles import in_one_pass, in_wider_tiles
 from dse.space.loops.whole_ranges import in_whole_ranges
 from dse.space.nests.contents import all_logic
@@ -133,7 +134,8 @@ class Searched:
         wide = None if schedule else in_wider_tiles(program, plain, board, allowed, whole)
         joined = None if schedule else in_one_pass(program, wide or plain)
         parts = None if schedule else in_parts_of_tables(program, plain, board, allowed, whole)
-        ways = (tiles, wide, joined, parts)
+        across = None if schedule else stored_across(program, plain, board, allowed, whole)
+        ways = (tiles, wide, joined, parts, across)
         others = (start_of(program, one, self.fix).steps for one in ways if one)
         return replace(start, others=tuple(others))
 

@@ -8,6 +8,7 @@ them, so that what is copied further out is copied beside the tiles inside.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 
 from dse.space.nests.groups import groups, own_level
 from dse.space.nests.nest import Nest
@@ -15,7 +16,9 @@ from dsl.errors.errors import ScheduleError
 from dsl.schedules.steps import Dataflow
 from polyhedral.codegen.generate import loop_tree
 from polyhedral.legality.loop_regions import most_processes
+from polyhedral.requests.packed import packed_lanes
 from polyhedral.schedule import tried
+from polyhedral.scop.ranges import whole_range
 from polyhedral.scop.scheduled import LoopId, ScheduledScop
 
 
@@ -31,11 +34,12 @@ def overlapped(
     steps: list[Dataflow] = []
     if state.dataflow is not None or state.streams:
         return state, ()
+    word = _word(state)
     for ref, uid in list(_shared(state)):
         if not nested and _has_region(state, uid):
             continue
         names = most_processes(state, uid)
-        if sum(_loops(state, uid, one) for one in names) < 2:
+        if sum(_loops(state, uid, one, word) for one in names) < 2:
             continue  # the others take a few states: there is nothing to gain
         step = Dataflow(tuple(one for one in names if len(one) > 1), ref)
         moved = tried(state, step)
@@ -56,10 +60,22 @@ def _has_region(state: ScheduledScop, uid: LoopId) -> bool:
     )
 
 
-def _loops(state: ScheduledScop, uid: LoopId, statements: tuple[str, ...]) -> bool:
-    """Whether a process of the loop has a loop of its own."""
-    pieces = (p for name in statements for p in state.of_statement(name))
-    return any((level := p.level(uid)) is not None and p.depth > level + 1 for p in pieces)
+def _word(state: ScheduledScop) -> int:
+    """Elements of the widest word of an array outside; 0 where none is in words."""
+    arrays = (state.scop.program.array(pack.array) for pack in state.packs)
+    return max((packed_lanes(state.packs, array) for array in arrays), default=0)
+
+
+def _loops(state: ScheduledScop, uid: LoopId, statements: tuple[str, ...], word: int) -> bool:
+    """Whether a process of the loop has loops of its own, of more iterations than a word has elements."""
+    for piece in (p for name in statements for p in state.of_statement(name)):
+        level = piece.level(uid)
+        if level is None or piece.depth <= level + 1:
+            continue
+        ranges = [whole_range([(piece, k)]) for k in range(level + 1, piece.depth)]
+        if prod(word + 1 if r is None else r.extent for r in ranges) > word:
+            return True
+    return False
 
 
 def _comes_out(state: ScheduledScop) -> bool:

@@ -59,7 +59,8 @@ def nests(state: ScheduledScop, context: Context, most: int = 0) -> tuple[Nest, 
             orders = context.known.get(key) or _legal(state, group, level, context)
             context.known[key] = orders
         if not orders[0].given and _reaches(orders[0], context):
-            words = any(dim.lane for piece in group.pieces for dim in piece.dims)
+            # What makes a word beside asks for the banks that it takes it from.
+            words = all(any(dim.lane for dim in piece.dims) for piece in group.pieces)
             orders = tuple(
                 replace(o, loops=tuple(map(_whole, o.loops)), words=words) for o in orders
             )
