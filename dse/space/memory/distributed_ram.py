@@ -98,7 +98,7 @@ def short_with(taken: Sequence[tuple[Memory, int]], blocks: Blocks) -> frozenset
     over = sum(n for _, n in taken) - blocks.bram18
     found: list[str] = []
     if over > 0:
-        for memory, n in sorted(taken, key=lambda one: _price(*one, blocks.rules)):
+        for memory, n in sorted(taken, key=lambda one: _price(one[0], one[1], blocks.rules)):
             if over > 0 and n and _is_small(memory):
                 found.append(memory.name)
                 over -= n
