@@ -34,7 +34,6 @@ _TREE_ADD = 28
 """Terms of a sum that are added at once, where they may be in any order, and the states of such a tree."""
 _NEAR = 1.05
 """Tiles are as good as the best up to so many times its cycles: of these the fewest leave the search most choice."""
-_LEAN = 0.75
 _LADDER = 9  # sizes of each loop, the whole of it among them
 _RATIOS = (2, 4, 16)
 """Of a size to the next one: of long loops those of the first may all be too large."""
@@ -115,29 +114,22 @@ def choices(nest: Tileable, dsp: int, room: int) -> list[Choice]:
 def _sorted(nest: Tileable, found: Sequence[Choice]) -> list[Choice]:
     """The fastest first, and of those that are nearly as fast the ones with the fewest tiles, one alone behind them. Where
     tiles cannot overlap as an array goes both ways in turn, larger ones are always a little faster: of the nearly
-    fastest the smallest leave memory to other nests. Large tiles are none of the first where others that overlap are
-    expected to be faster in less memory: what they take in banks may be more than there is.
+    fastest the smallest leave memory to other nests.
     """
     best = min(found, key=lambda choice: choice.cycles)
     near = _NEAR * best.cycles
     all_ = prod(nest.extents)
-    lean = [c for c in found if c.overlaps and c.cycles <= near]
 
     def place(choice: Choice) -> tuple[float, ...]:
         size = prod(choice.sizes)
         first = (
             (0, size if nest.in_turn and not best.overlaps else -size)
-            if choice.cycles <= near and size < all_ and not any(_leaner(c, choice) for c in lean)
+            if choice.cycles <= near and size < all_
             else (1, 0)
         )
         return *first, choice.cycles, choice.bits, *choice.sizes, *choice.order
 
     return sorted(found, key=place)
-
-
-def _leaner(one: Choice, other: Choice) -> bool:
-    """Whether tiles that overlap are as fast as others that do in so small a part of their memory."""
-    return other.overlaps and one.cycles <= other.cycles and one.bits <= _LEAN * other.bits
 
 
 def _fitting(
