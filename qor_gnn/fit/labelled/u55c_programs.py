@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 from dsl.builder.program import ProgramBuilder
+from dsl.builder.terms import Term
 from dsl.expressions.types import f32, f64
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
@@ -94,4 +96,5 @@ def _syr2k(p: ProgramBuilder) -> None:
 def _update(p: ProgramBuilder) -> None:
     v, c = (p.placeholder(name, f32, (_N, _N)) for name in ("v", "C"))
     i, j = p.loops(i=_N, j=_N)
-    p.compute("S0", (i, j), c[i, j], f32(f64(v[i, j]) * _BETA), where=j <= i)
+    doubles = cast(Term, f64(v[i, j]))
+    p.compute("S0", (i, j), c[i, j], f32(doubles * _BETA), where=j <= i)
