@@ -25,6 +25,8 @@ def fixed(table: Addresses, address: int) -> Fixed:
 class NearConstants:
     """Numbers of groups, found by what constant subscripts they have in common with others."""
 
+    _all: list[int] = field(default_factory=list)
+    _tells: bool = False  # a group has constants
     _by_dims: dict[_Where, list[tuple[Fixed, int]]] = field(default_factory=dict)
     _tables: dict[tuple[_Where, _Where], tuple[dict[Fixed, list[int]], list[int]]] = field(
         default_factory=dict
@@ -32,10 +34,15 @@ class NearConstants:
 
     def add(self, constants: Fixed, group: int) -> None:
         """A group whose accesses have these constants."""
-        self._by_dims.setdefault(_dims(constants), []).append((constants, group))
+        dims = _dims(constants)
+        self._tells |= bool(dims)
+        self._all.append(group)
+        self._by_dims.setdefault(dims, []).append((constants, group))
 
     def near(self, constants: Fixed) -> list[int]:
         """The groups of which no constant subscript is another one than here."""
+        if not self._tells:
+            return self._all
         here, found = _dims(constants), list[int]()
         for dims, groups in self._by_dims.items():
             both = tuple([d for d in dims if d in here])
