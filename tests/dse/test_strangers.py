@@ -268,6 +268,7 @@ def evaluate(place: Place, data: str, *words: str | Path, code: int) -> str:
 
 
 @needs_gnn
+@pytest.mark.parametrize("source", ["absolute"], indirect=True)
 def test_projects_are_read_as_data(place, source):
     place.edit("projects/one/weft.json", source=source)
     evaluate(place, "projects", code=0)
@@ -283,6 +284,7 @@ def test_training_runs_nothing_of_a_project(place):
 
 
 @needs_gnn
+@pytest.mark.parametrize("source", ["absolute"], indirect=True)
 def test_older_projects_ask_for_the_kernel(place, source):
     place.edit("projects/one/weft.json", source=source)
     (place.path / "projects/one/program.json").unlink()
@@ -299,6 +301,7 @@ def test_a_project_outside_of_the_folder_that_is_trusted_is_not_run(place):
 
 
 @needs_gnn
+@pytest.mark.parametrize("source", ["absolute"], indirect=True)
 def test_datasets_are_read_as_data(place, source):
     file = source.rpartition(":")[0]
     designs, programs = (place.path / "labels" / n for n in ("designs.csv", "programs.jsonl"))

@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -20,13 +21,20 @@ from tests.gnn.designs import TOOL, designs
 
 LUT, FF = METRICS.index("lut"), METRICS.index("ff")
 SETTINGS = Settings(Shape(members=3, hidden=8), epochs=25, batch=16, rate=1e-2)
-EXAMPLES = [e for kernel in ("gemm", "atax", "k2mm") for e in designs(kernel, 40)]
-OTHERS = designs("gesummv", 40)
+
+
+@cache
+def examples():
+    return [e for kernel in ("gemm", "atax", "k2mm") for e in designs(kernel, 40)]
+
+
+def others():
+    return designs("gesummv", 40)
 
 
 @pytest.fixture(scope="module")
 def model():
-    return GnnPredictor(SETTINGS).fit(EXAMPLES, (), 0)
+    return GnnPredictor(SETTINGS).fit(examples(), (), 0)
 
 
 def error(found, examples, metric):
@@ -37,25 +45,25 @@ def test_what_the_white_box_knows_is_left_alone(model):
     for kind in (NEW, SEEN):
         for metric in ("latency", "dsp"):
             assert model.calibration.trust[kind, 1, METRICS.index(metric)] == 0
-    found = model.predict(OTHERS)
+    found = model.predict(others())
     for metric in ("latency", "dsp"):
-        own = column(OTHERS, metric, "base")
+        own = column(others(), metric, "base")
         assert (found.mean[metric] == own).all()
-        assert own == pytest.approx(column(OTHERS, metric), rel=1e-6)
+        assert own == pytest.approx(column(others(), metric), rel=1e-6)
     low, high = found.interval("latency")
     assert (high / low < 1.01).all()
 
 
 def test_it_is_nearer_than_the_white_box_on_kernels_that_it_knows(model):
-    more = [e for e in designs("gemm", 60) if e.group not in {k.group for k in EXAMPLES}]
+    more = [e for e in designs("gemm", 60) if e.group not in {k.group for k in examples()}]
     assert len(more) >= 15
     base = np.mean(np.abs(column(more, "lut", "base") / column(more, "lut") - 1))
     assert error(model.predict(more), more, "lut") < 0.6 * base
 
 
 def test_intervals_cover_kernels_that_it_does_not_know(model):
-    low, high = model.predict(OTHERS).interval("lut")
-    label = column(OTHERS, "lut")
+    low, high = model.predict(others()).interval("lut")
+    label = column(others(), "lut")
     assert np.mean((low <= label) & (label <= high)) > 0.75
     assert np.mean(high / low) < 2
 
@@ -66,14 +74,14 @@ def test_what_members_disagree_by_is_not_stretched(model):
         replace(
             model,
             calibration=replace(calibration, stretch=np.full_like(calibration.stretch, stretch)),
-        ).predict(OTHERS)
+        ).predict(others())
         for stretch in (1e-3, 10.0)
     )
     apart = plain.std["lut"]  # of members that are sure of what they say
     own = np.sqrt(wide.std["lut"] ** 2 - apart**2) / 10
     twice = replace(
         model, calibration=replace(calibration, stretch=np.full_like(calibration.stretch, 20.0))
-    ).predict(OTHERS)
+    ).predict(others())
     assert (apart > 1e-4).all()
     assert twice.std["lut"] ** 2 == pytest.approx(apart**2 + (20 * own) ** 2, rel=1e-3)
 
@@ -85,10 +93,10 @@ def test_a_structure_is_the_kernels_not_its_directives():
 
 
 def test_few_labels_of_a_kernel_teach_the_rest(model):
-    shots, rest = OTHERS[:16], OTHERS[16:]
+    shots, rest = others()[:16], others()[16:]
     shifted = [
         replace(e, label={**e.label, "lut": 1.3 * e.label["lut"], "ff": 0.8 * e.label["ff"]})
-        for e in OTHERS
+        for e in others()
     ]
     before = model.predict(rest)
     after = model.adapted(shifted[:16]).predict(rest)
@@ -103,11 +111,11 @@ def test_few_labels_of_a_kernel_teach_the_rest(model):
 
 
 def test_labels_can_come_in_rounds(model):
-    shifted = [replace(e, label={**e.label, "lut": 1.3 * e.label["lut"]}) for e in OTHERS]
+    shifted = [replace(e, label={**e.label, "lut": 1.3 * e.label["lut"]}) for e in others()]
     first = model.adapted(shifted[:6])
     both = first.adapted(shifted[6:16])
     assert len(both.adapters[TOOL].shots) == 16
-    assert error(both.predict(OTHERS[16:]), shifted[16:], "lut") < 0.08
+    assert error(both.predict(others()[16:]), shifted[16:], "lut") < 0.08
     assert len(first.adapters[TOOL].shots) == 6
 
 
@@ -119,8 +127,8 @@ def test_a_tool_that_it_does_not_know_is_learned_from_few_labels(model):
     adapted = model.adapted(mine[:12])
     assert error(adapted.predict(mine[12:]), mine[12:], "lut") < 0.15
     assert error(model.predict(mine[12:]), mine[12:], "lut") > 0.3
-    untouched = adapted.predict(OTHERS)
-    assert (untouched.mean["lut"] == model.predict(OTHERS).mean["lut"]).all()
+    untouched = adapted.predict(others())
+    assert (untouched.mean["lut"] == model.predict(others()).mean["lut"]).all()
 
 
 def test_routed_labels_correct_what_is_known_of_the_tool(model):
@@ -236,7 +244,7 @@ def test_a_design_to_ask_about(model):
 
 
 def test_prediction_is_fast(model):
-    many = [*EXAMPLES, *OTHERS] * 4
+    many = [*examples(), *others()] * 4
     model.predict(many[:20])
     start = time.process_time()
     model.predict(many)

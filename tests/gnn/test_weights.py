@@ -5,6 +5,7 @@ import os
 import pickle
 import struct
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -24,14 +25,19 @@ from qor_gnn.gnn.training.weights import SHIPPED, load, save, shipped
 from qor_gnn.tools.personality import available
 from tests.gnn.designs import TOOL, designs
 
-EXAMPLES = [*designs("gemm", 24), *designs("atax", 24)]
+
+@cache
+def examples():
+    return [*designs("gemm", 24), *designs("atax", 24)]
+
+
 SMALL = Settings(Shape(members=2, hidden=4, layers=1, outer=1), epochs=2, batch=16)
 
 
 @pytest.fixture(scope="module")
 def model() -> Model:
     fitted = GnnPredictor(SMALL, card={"data": "made up", "licence": "none"})
-    return fitted.fit(EXAMPLES, (), 0).adapted(designs("k2mm", 5))
+    return fitted.fit(examples(), (), 0).adapted(designs("k2mm", 5))
 
 
 @pytest.fixture
@@ -58,7 +64,7 @@ def rewritten(path, change) -> None:
 
 def test_what_is_written_is_read_again(model, path):
     again = load(path)
-    asked = [*EXAMPLES[:5], *designs("k2mm", 8)]
+    asked = [*examples()[:5], *designs("k2mm", 8)]
     for one, other in zip(
         (model.predict(asked).mean, model.predict(asked).std),
         (again.predict(asked).mean, again.predict(asked).std),
@@ -197,7 +203,7 @@ def test_a_file_that_is_not_ours_is_refused(tmp_path):
 
 def test_a_damaged_file_is_refused(model, path):
     whole = path.read_bytes()
-    wanted = model.predict(EXAMPLES[:1]).mean["lut"]
+    wanted = model.predict(examples()[:1]).mean["lut"]
     rng = np.random.default_rng(0)
     for at in rng.integers(0, len(whole), 20):
         path.write_bytes(whole[:at])
@@ -206,7 +212,7 @@ def test_a_damaged_file_is_refused(model, path):
         path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
         assert refusal(path).code == "W538"
     path.write_bytes(whole)
-    assert load(path).predict(EXAMPLES[:1]).mean["lut"] == wanted
+    assert load(path).predict(examples()[:1]).mean["lut"] == wanted
 
 
 def test_a_number_that_was_changed_is_refused_by_the_checksum(model, path):
@@ -316,7 +322,7 @@ def test_answers_are_finite_whatever_the_weights(model, path):
     rewritten(path, times("network.heads.move.bias", 0, 1e4))
     for change in (times("network.heads.scale.bias", 0, 1e4), times("stretch", 0, 1e4)):
         rewritten(path, change)
-        found = load(path).predict(EXAMPLES)
+        found = load(path).predict(examples())
         for metric in found.mean:
             low, high = found.interval(metric)
             assert np.isfinite([found.mean[metric], low, high]).all()
@@ -365,9 +371,9 @@ def test_what_comes_with_weft_is_small():
 
 def test_what_comes_with_weft_is_near_the_white_box_on_other_kernels():
     model = load(shipped(TOOL))
-    found = model.predict(EXAMPLES)
+    found = model.predict(examples())
     for metric, far in (("latency", 0.001), ("dsp", 0.001), ("lut", 0.25), ("ff", 0.25)):
-        base = np.array([e.base[metric] for e in EXAMPLES])
+        base = np.array([e.base[metric] for e in examples()])
         assert np.mean(np.abs(found.mean[metric] / base - 1)) < far
 
 

@@ -51,7 +51,7 @@ def left(what: Built, folder: Path, stall: int) -> tuple[dict, list[str], dict]:
     (folder / "design.v").write_text(design.verilog, encoding="utf-8")
     top = design.module.name
     verilator = runner.get_runner("verilator")
-    flags = ["--timing", "-CFLAGS", "-std=c++20 -fcoroutines -O1", "-Wno-fatal", "-Wno-lint"]
+    flags = ["--timing", "-CFLAGS", "-std=c++20 -fcoroutines -O0", "-Wno-fatal", "-Wno-lint"]
     verilator.build(
         sources=[folder / "design.v"],
         hdl_toplevel=top,
