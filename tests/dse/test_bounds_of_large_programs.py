@@ -9,10 +9,11 @@ from dse.bounds import work
 from dse.bounds.counted import counted
 from dse.bounds.critical import longest_chain
 from dse.bounds.distinct import facts_of
-from dse.bounds.work import work_of
 from qor_gnn.tools.personality import personality
 from tests.dse.test_bounds import sweeps, triangle
 from weft import f32, i32
+
+work_of = work.work_of.__wrapped__  # what was counted is kept, and tests change the limits
 
 ZU9EG = personality("vitis-2022.1-zu9eg-10ns")
 N, T = 64, 30

@@ -134,7 +134,7 @@ def test_kernels_of_the_guide(tmp_path, capfd, monkeypatch):
         commands.folder.mkdir()
         commands.run("estimate", target, "--explain")
         commands.run("space", target)
-        if number % 6 == 0:
+        if number % 12 == 0:
             commands.explore("run", "--device", "xc7z020")
 
 
