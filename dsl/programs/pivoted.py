@@ -22,7 +22,7 @@ same is for `polyhedral.legality.recomputed` to prove.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dsl.expressions import typing
@@ -41,7 +41,7 @@ from dsl.expressions.expr import (
 )
 from dsl.programs.names import unused
 from dsl.programs.pivots import Fixed, NestOfPivot, NoPivotError, Runs, nest_of
-from dsl.programs.program import Array, If, Loop, Node, Program, Stmt, Storage
+from dsl.programs.program import Array, If, Loop, Node, Program, Stmt, Storage, statements_in
 from dsl.programs.scopes import ordered_locals
 
 
@@ -171,7 +171,7 @@ class _Copies:
 
     def _is_done(self, fixed: Fixed, again: Mapping[Fixed, tuple[Node, ...]]) -> bool:
         """Whether all new values with these loops fixed are computed already."""
-        made = {s for node in again.get(fixed, ()) for s in _targets(node)}
+        made = {s.target.array for node in again.get(fixed, ()) for s in statements_in(node)}
         return all(n in made for (_, loops), n in self.new.items() if loops == fixed)
 
     def _at(self, fixed: Fixed) -> tuple[int, ...]:
@@ -330,18 +330,6 @@ def _any(cases: Sequence[Sequence[tuple[CompareOp, Affine, Affine]]]) -> Expr:
 def _placed(access: Access, values: Mapping[str, Affine]) -> Access:
     indices = tuple(e.substitute(values) for e in access.indices)
     return replace(access, indices=indices, limits=())
-
-
-def _targets(node: Node) -> Iterator[str]:
-    match node:
-        case Stmt(target=target):
-            yield target.array
-        case Loop(body=body):
-            for inner in body:
-                yield from _targets(inner)
-        case If(then=then, orelse=orelse):
-            for inner in (*then, *orelse):
-                yield from _targets(inner)
 
 
 def _mapped(

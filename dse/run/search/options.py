@@ -134,7 +134,7 @@ class Searched:
         wide = None if schedule else in_wider_tiles(program, plain, board, allowed, whole)
         joined = None if schedule else in_one_pass(program, wide or plain)
         parts = None if schedule else in_parts_of_tables(program, plain, board, allowed, whole)
-        across = None if schedule else stored_across(program, plain, board, allowed, whole)
+        across = None if schedule else stored_across(program, plain, tiles, board, allowed, whole)
         ways = (tiles, wide, joined, parts, across)
         others = (start_of(program, one, self.fix).steps for one in ways if one)
         return replace(start, others=tuple(others))

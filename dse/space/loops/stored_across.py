@@ -17,6 +17,7 @@ from dsl.schedules.steps import Step
 def stored_across(
     program: Program,
     plain: Schedule,
+    tiles: Schedule | None,
     board: Board,
     allowed: Allowance,
     before: Sequence[Step] = (),
@@ -27,19 +28,15 @@ def stored_across(
     Args:
         program: the kernel.
         plain: what `backends.deploy.outside.outside` makes of it, without a schedule.
+        tiles: what `backends.deploy.outside.in_tiles` does.
         board, allowed, before: as there.
 
     Raises:
         ToolError: as `outside`.
     """
     words = replace(allowed, words=True)
-    for found, other in (
-        (outside(program, Schedule(), board, words, before), plain),
-        (
-            in_tiles(program, Schedule(), board, words, before),
-            in_tiles(program, Schedule(), board, allowed, before),
-        ),
-    ):
+    for made, other in ((outside, plain), (in_tiles, tiles)):
+        found = made(program, Schedule(), board, words, before)
         if found is not None and found != other and words_of(found) == words_of(plain):
             return found
     return None
