@@ -2,6 +2,7 @@
 #
 #   make demo    find the best gemm for an xc7z020 and export it, checked, into build/demo; bring one to a board
 #   make test    run the tests
+#   make soak    run them with all that they take samples of, and more random programs: hours
 #   make quick   run those that say most in little time: about a minute and a half on two cores
 #   make check   lint, format, types, layering, style
 #   make bench   run the benchmarks into benchmarks/results
@@ -25,7 +26,7 @@ DEMO  ?= build/demo
 LINTED  := $(wildcard dsl polyhedral mlir_passes backends qor_gnn dse examples benchmarks tests weft.py)
 TYPED   := $(wildcard dsl polyhedral mlir_passes backends qor_gnn dse benchmarks weft.py)
 
-.PHONY: all venv demo test quick check format bench clean distclean
+.PHONY: all venv demo test soak quick check format bench clean distclean
 .DELETE_ON_ERROR:
 
 all: check test
@@ -62,6 +63,10 @@ demo: $(STAMP)
 
 test: $(STAMP)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(PYTEST_ARGS)
+
+# All of what `make test` takes samples of: random programs, kernels and pairs of types. Hours.
+soak: $(STAMP)
+	WEFT_TEST_PROGRAMS=4 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(PYTEST_ARGS)
 
 quick: $(STAMP)
 	$(BIN)/python -m pytest -n $(JOBS) -m "not slow" --durations=10 $(QUICK) $(PYTEST_ARGS)

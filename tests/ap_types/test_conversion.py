@@ -12,6 +12,7 @@ from dsl.expressions.numeric import Exact, bounds, convert, frac_of, from_float,
 from dsl.expressions.types import FixedType, FloatType, IntType, Overflow, Quant
 from tests.ap_types.cases import EFFORT, FIXED, INTS, targets, values
 from tests.ap_types.cpp import Shown, expected, literal, run, shown, type_name
+from tests.support.amount import sample
 
 F32, F64 = FloatType("f32"), FloatType("f64")
 
@@ -36,7 +37,7 @@ def _near_edges(source: Exact, target: Exact, rng: random.Random) -> list[int]:
     return sorted(set(rng.sample(found, min(len(found), 14))))
 
 
-@pytest.mark.parametrize("quant", Quant)
+@pytest.mark.parametrize("quant", sample([*Quant], 3))
 def test_fixed_point_quantises_and_overflows_as_ap_fixed(quant: Quant, tmp_path: Path) -> None:
     rng = random.Random(f"fixed {quant.value}")
     lines, wanted = [], []

@@ -16,6 +16,7 @@ from benchmarks.corpus.registry import EXPERT, Entry, all_entries, entries, kern
 from dse.evaluators.base import Status
 from dsl.schedules.schedule import Schedule
 from mlir_passes.pipeline import compile_design
+from tests.support.amount import sample
 
 ENTRIES = {entry.name: entry for entry in all_entries()}
 SAMPLE = (
@@ -77,7 +78,7 @@ def test_no_expert_is_below_the_bound(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("style", styles())
+@pytest.mark.parametrize("style", sample(styles(), 2))
 def test_every_expert_keeps_to_the_budget(style):
     found = {e.name: experts_design(e) for e in entries(style)}
     assert not {name: r.detail for name, r in found.items() if r.status is not Status.OK}
@@ -92,7 +93,7 @@ def test_every_rewritten_kernel_computes_the_same(style):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("style", styles())
+@pytest.mark.parametrize("style", sample(styles(), 4))
 def test_every_kernel_is_verified(style):
     verified(list(entries(style)))
 

@@ -15,6 +15,7 @@ from dsl.errors.errors import InputError
 from tests.dse.commands import begin, begin_exploring, end, kept, statuses, wait_for_points
 from tests.dse.lossy import Lossy, lossy
 from tests.dse.postgres import SECRET, Server, program, restartable
+from tests.support.amount import sample
 
 optuna = pytest.importorskip("optuna")
 pytest.importorskip("psycopg")
@@ -44,7 +45,7 @@ def trials_of(server: Server, name: str) -> list[optuna.trial.FrozenTrial]:
         return optuna.load_study(study_name=name, storage=storage).trials
 
 
-@pytest.mark.parametrize("how", ["immediate", "fast"])
+@pytest.mark.parametrize("how", sample(["immediate", "fast"], 2))
 def test_a_search_waits_for_a_server_that_restarts(postgres, tmp_path, how):
     folder, name = tmp_path / "run", f"restart-{how}"
     words = ["--strategy", "random", "--study", name, "--storage", postgres.url]

@@ -136,16 +136,16 @@ def test_samplers_evaluate_what_they_suggest(tmp_path, capfd, strategy):
     assert len(history(open_run(folder, write=False))) == 15
 
 
-@pytest.mark.parametrize("strategy", ["tpe", "nsga2", "random"])
+@pytest.mark.parametrize("strategy", ["tpe", "random"])
 def test_what_cannot_be_of_use_is_no_trial(tmp_path, capfd, strategy):
     # Of the points that a sampler may suggest half have no schedule, and a third too much DSP.
     folder = tmp_path / "run"
-    words = ["--device", "xc7z020", "--strategy", strategy, "--trials", "60"]
+    words = ["--device", "xc7z020", "--strategy", strategy, "--trials", "30"]
     assert explore(folder, *words) == 0
-    assert sum(statuses(folder).values()) == 60
-    assert statuses(folder)["ok"] > 50
+    assert sum(statuses(folder).values()) == 30
+    assert statuses(folder)["ok"] > 25
     trials = study_of(folder).trials
-    assert len(trials) == 60
+    assert len(trials) == 30
     assert all(trial.values and trial.params for trial in trials)
 
 
@@ -340,7 +340,7 @@ def manifest(folder: Path) -> dict:
     return json.loads((folder / "manifest.json").read_text())
 
 
-@pytest.mark.parametrize("resource", ["dsp", "lut", "ff", "bram18"])
+@pytest.mark.parametrize("resource", ["dsp", "bram18"])
 def test_each_resource_is_an_objective_and_a_limit(tmp_path, capfd, resource):
     words = ["--strategy", "random", "--trials", "12", "--seed", "1", "--format", "json"]
     explore(tmp_path / "free", *words, "--objectives", f"latency,{resource}")

@@ -68,7 +68,7 @@ def test_none_is_lost_with_processes_of_its_own(tmp_path):
 
 @pytest.mark.slow
 def test_no_finished_trial_is_lost_to_many_kills(tmp_path):
-    killed(tmp_path / "run", 6, 3)
+    killed(tmp_path / "run", 3, 3)
 
 
 def test_one_interruption_saves_and_stops(tmp_path):

@@ -29,6 +29,7 @@ from dse.strategies.gains import gains_over
 from dse.strategies.neighbours import neighbours, shorter_intervals
 from dse.strategies.search import evaluated
 from dsl.kernels.loader import load_kernels
+from tests.support.amount import sample
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples/polybench"
 TOOL = personality_for(device("xcu280"), 3.33)
@@ -39,7 +40,7 @@ def space(name: str, size: str = "mini"):
 
 
 def test_the_front_of_a_small_space_is_found_after_two_percent_of_it():
-    rows = list(exhaustive_rows(Small("gemm", {"NI": 6, "NJ": 9, "NK": 10}, 6)))
+    rows = list(exhaustive_rows(Small("gemm", {"NI": 6, "NJ": 4, "NK": 6}, 6)))
     by_metric = {row.metric: row for row in rows}
     assert by_metric["points"].value > 500
     assert by_metric["evaluated_pct"].value <= 2
@@ -73,7 +74,7 @@ def test_distance_from_the_true_front():
     assert front([(20.0, 2.0), (10.0, 4.0), (21.0, 2.0), (30.0, 3.0)]) == right
 
 
-@pytest.mark.parametrize("name", ["gemm", "bicg", "jacobi_2d", "k2mm"])
+@pytest.mark.parametrize("name", sample(["gemm", "jacobi_2d", "k2mm", "bicg"], 2))
 def test_estimates_are_near_the_model(name):
     where = setting(name, "mini", 120)
     estimates = Estimates(where.space)

@@ -16,8 +16,8 @@ STRATEGIES = ("auto", "pom", "tpe", "nsga2", "random")
 
 
 @weft.kernel
-def product(A: f32[12, 16], B: f32[16, 10], C: f32[12, 10]):
-    for i, j, k in weft.grid(12, 10, 16):
+def product(A: f32[6, 8], B: f32[8, 5], C: f32[6, 5]):
+    for i, j, k in weft.grid(6, 5, 8):
         C[i, j] += A[i, k] * B[k, j]
 
 
@@ -91,14 +91,14 @@ def test_the_same_seed_gives_the_same_trials(strategy):
 def test_another_process_goes_on_where_the_study_is(strategy, tmp_path):
     objective = made(vector) if strategy == "exhaustive" else made()
     whole = begun(objective, strategy)
-    whole.optimize(objective, n_trials=6)
+    whole.optimize(objective, n_trials=4)
     place = optuna.storages.JournalStorage(
         optuna.storages.journal.JournalFileBackend(str(tmp_path / "journal"))
     )
     where = {"study_name": "parts", "storage": place, "load_if_exists": True}
-    for n in range(6):
+    for n in range(4):
         study = begun(made(vector) if strategy == "exhaustive" else made(), strategy, **where)
-        if n == 3:
+        if n == 2:
             begun(objective, strategy, **where).ask()  # by a process that is killed
         study.optimize(objective, n_trials=1)
     parts = [t for t in study.trials if t.state.is_finished()]

@@ -14,13 +14,14 @@ import pytest
 
 from dse.cli import run
 from dsl.errors.errors import LanguageError
+from dsl.kernels.kernel import Kernel
 from dsl.kernels.loader import load_kernels
 from dsl.schedules.schedule import Schedule
 from polyhedral.schedule import apply
 from tests.docs.test_guide import GUIDE, ROOT, blocks
 from tests.everyday import kernels as everyday
 from tests.examples.discovery import FILES
-from tests.support.amount import programs
+from tests.support.amount import programs, sample
 
 pytest.importorskip("optuna")
 
@@ -31,8 +32,8 @@ TOOLS = (
     "open-ecp5-10ns",
 )  # fmt: skip
 LEVELS = ("program", "depgraph", "polyhedral", "affine", "hls-cpp")
-EVERYDAY = [name for name, value in vars(everyday).items() if hasattr(value, "program")]
-ACCUMULATORS = ("dot", "product", "norm", "softmax", "batch_norm")
+EVERYDAY = [name for name, value in vars(everyday).items() if isinstance(value, Kernel)]
+ACCUMULATORS = ("dot", "norm", "batch_norm")
 SEARCHES = (
     ("--device", "xc7z020"),
     ("--device", "xcu200", "--clock", "4", "--reassociate"),
@@ -80,7 +81,7 @@ class Commands:
 
     def search(self, number: int) -> None:
         """One of the kinds of searches; all of them on one kernel of six."""
-        kinds = [SEARCHES[(number + 2) % 3]] if (number + 1) % 6 else list(SEARCHES)
+        kinds = [SEARCHES[number % 3]] if number % 6 else list(SEARCHES)
         folders = [self.explore(str(n), *words) for n, words in enumerate(kinds)]
         self.run("compare", folders[0], folders[-1])
         self.run("report", folders[-1])
@@ -91,7 +92,7 @@ def on(target: str, folder: Path, capfd: pytest.CaptureFixture[str]) -> Commands
     return Commands(target, folder, capfd)
 
 
-@pytest.mark.parametrize("name", EVERYDAY)
+@pytest.mark.parametrize("name", sample(EVERYDAY[1:], 2))
 def test_estimates_and_spaces_of_everyday_kernels(name, tmp_path, capfd):
     on(f"{HERE / 'kernels.py'}:{name}", tmp_path, capfd).look()
 
@@ -102,7 +103,7 @@ def test_searches_of_scalars_that_accumulate(name, tmp_path, capfd):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", EVERYDAY)
+@pytest.mark.parametrize("name", sample(EVERYDAY, 3))
 def test_all_commands_on_everyday_kernels(name, tmp_path, capfd):
     commands = on(f"{HERE / 'kernels.py'}:{name}", tmp_path, capfd)
     commands.lower()
@@ -133,12 +134,13 @@ def test_kernels_of_the_guide(tmp_path, capfd, monkeypatch):
         commands = on(target, tmp_path / str(number), capfd)
         commands.folder.mkdir()
         commands.run("estimate", target, "--explain")
-        commands.run("space", target)
-        if number % 12 == 0:
+        if number % 4 == 0:
+            commands.run("space", target)
+        if number % 24 == 0:
             commands.explore("run", "--device", "xc7z020")
 
 
-@pytest.mark.parametrize("seed", programs(12))
+@pytest.mark.parametrize("seed", programs(8))
 def test_random_programs(seed, tmp_path, capfd):
     commands = on(f"{RANDOM}:p{seed}", tmp_path, capfd)
     target, tool = commands.target, TOOLS[seed % 4]
@@ -148,7 +150,7 @@ def test_random_programs(seed, tmp_path, capfd):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", programs(9, 40))
+@pytest.mark.parametrize("seed", programs(3, 40))
 def test_more_random_programs(seed, tmp_path, capfd):
     kind = "pipeline_" if seed % 5 == 0 else "p"
     commands = on(f"{RANDOM}:{kind}{seed}", tmp_path, capfd)
@@ -160,7 +162,7 @@ def test_more_random_programs(seed, tmp_path, capfd):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sample(FILES, 2), ids=lambda path: path.stem)
 def test_all_commands_on_examples(path, tmp_path, capfd):
     for name, kernel in load_kernels(path).items():
         size = next(iter(kernel.sizes), None)

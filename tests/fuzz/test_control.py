@@ -106,11 +106,11 @@ def _runs_both(program: Program, other: Program) -> bool:
     return [e.key for e in program_events(program)] != [e.key for e in program_events(other)]
 
 
-PER_SHARD = 30
+PER_SHARD = 18
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", programs(30)[::PER_SHARD])
+@pytest.mark.parametrize("first", programs(PER_SHARD)[::PER_SHARD])
 def test_all_levels_agree(first: int) -> None:
     """Loop tree, JIT and compiled C++ against the interpreter, under random schedules."""
     cases, failures = [], []

@@ -16,7 +16,7 @@ from tests.support.levels import Case, check_levels
 from tests.support.python_helpers import AS_PYTHON, HEAD
 from tests.support.random_python import Writer
 
-SEEDS, COMPILED = 24, 6
+SEEDS, COMPILED = 16, 4
 # What the front end refuses of what the writer writes: copies that jump, targets that depend on those before.
 REFUSED = ("W109", "W153")
 

@@ -12,12 +12,12 @@ from tests.support.levels import Case, check_levels
 from tests.support.profiles import BALANCED, FAST
 from tests.support.trial import run_trial
 
-PER_SHARD, SCHEDULES = 25, 3
+PER_SHARD, SCHEDULES = 15, 3
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("first", programs(25)[::PER_SHARD])
+@pytest.mark.parametrize("first", programs(PER_SHARD)[::PER_SHARD])
 def test_all_levels_agree(first):
     """Oracle's order, loop tree, JIT and compiled C++ against the interpreter."""
     cases, failures, verdicts = [], [], 0

@@ -311,7 +311,7 @@ def parsed(text: str):
 @pytest.mark.slow
 def test_random_programs_on_words_compute_the_same() -> None:
     cases, words = [], 0
-    for seed in programs(24):
+    for seed in programs(13):
         program, rng = random_program(seed), random.Random(seed)
         steps: list[object] = []
         for array in program.arguments:
@@ -330,7 +330,7 @@ def test_random_programs_on_words_compute_the_same() -> None:
             continue
         words += sum(isinstance(s, Pack) for s in schedule)
         cases.append(Case(seed, program, schedule))
-    assert len(cases) > 20
-    assert words > 20
+    assert len(cases) > 10
+    assert words > 10
     failures = check_levels(cases, jit=False)
     assert not failures, failures[0].report()

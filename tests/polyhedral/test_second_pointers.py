@@ -265,7 +265,7 @@ def test_an_array_of_two_processes_is_told_of_the_second_pointer() -> None:
 @pytest.mark.slow
 def test_random_programs_with_second_pointers_compute_the_same() -> None:
     cases = []
-    for seed in programs(24):
+    for seed in programs(12):
         program, rng = random_program(seed), random.Random(seed)
         schedule = Schedule()
         for array in program.arguments:
@@ -278,7 +278,7 @@ def test_random_programs_with_second_pointers_compute_the_same() -> None:
             continue
         schedule = with_random_steps(rng, program, schedule, 3)
         cases.append(Case(seed, program, schedule))
-    assert len(cases) > 5
+    assert len(cases) > 2
     failures = check_levels(cases)
     assert not failures, failures[0].report()
 

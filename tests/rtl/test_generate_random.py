@@ -8,6 +8,7 @@ from backends.rtl.front.evaluate import evaluate
 from backends.rtl.schedule.normal import normalise
 from tests.rtl.support.batch import check
 from tests.rtl.support.random_designs import random_case
+from tests.support.amount import sample
 
 PROGRAMS, TOGETHER = 60, 20
 
@@ -25,9 +26,9 @@ def test_normal_counters_keep_the_meaning():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(0, PROGRAMS, TOGETHER))
+@pytest.mark.parametrize("first", sample(range(0, PROGRAMS, TOGETHER), 2))
 def test_random_designs_keep_data_and_cycles(first, tmp_path, runtime):
-    latency = 2 if first == TOGETHER else 1
+    latency = 1 if first == TOGETHER else 2
     seeds = range(2000 + 2 * first, 2000 + 2 * (first + TOGETHER))  # some have no hardware
     found = {seed: case for seed in seeds if (case := random_case(seed, latency)) is not None}
     kept = dict(list(found.items())[:TOGETHER])
