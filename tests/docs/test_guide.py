@@ -30,6 +30,10 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 GUIDE = sorted((ROOT / "docs" / "guide").glob("*.md"))
 PAGES = (*GUIDE, ROOT / "docs" / "dse.md", ROOT / "README.md")
 WEFT = Path(sys.executable).parent / "weft"
+TYPED = (
+    "README",
+    "getting-started",
+)  # commands are processes; elsewhere Weft need not start for each
 _FENCE = re.compile(r'^```(\w+)?(?: title="([^"]+)")?[ ]*\n(.*?)^```[ ]*$', re.M | re.S)
 
 
@@ -73,12 +77,18 @@ def run_python(block: Block, folder: Path, namespace: dict[str, object]) -> str:
     return out.getvalue()
 
 
-def run_shell(block: Block, folder: Path) -> str:
-    """Run the `weft` commands of a block in ``folder``; what they print."""
+def run_shell(block: Block, folder: Path, apart: bool = True) -> str:
+    """Run the `weft` commands of a block in ``folder``, each as a process or in this one; what they print."""
     out = ""
     for line in block.code.replace("\\\n", " ").splitlines():
         words = shlex.split(line, comments=True)
         if words[:1] != ["weft"]:
+            continue
+        if not apart:
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed), contextlib.chdir(folder):
+                assert cli.run(words[1:]) == 0, line
+            out += printed.getvalue()
             continue
         command = [str(WEFT), *words[1:]]
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
@@ -102,7 +112,7 @@ def test_blocks_run(page: Path, tmp_path: Path) -> None:
         if block.language == "python":
             printed = run_python(block, tmp_path, namespace)
         else:
-            printed = run_shell(block, tmp_path)
+            printed = run_shell(block, tmp_path, page.stem in TYPED)
         if block.prints is not None:
             assert stripped(printed) == stripped(block.prints), f"{page.name}:{block.line}"
 
