@@ -101,3 +101,29 @@ def test_the_model_takes_the_cycles_of_the_scheduler(kernel, pipelined):
     module = compile_design(kernel.program, schedule).module
     model = estimate(kernel_of_module(module), NAME)
     assert model.latency.average == rtl_of(module, schedule, SynthOptions()).cycles
+
+
+@weft.kernel
+def swaps(x: i32[6]):
+    for i in range(5):
+        for j in range(5):
+            low: i32 = min(x[j], x[j + 1])
+            x[j + 1] = max(x[j], x[j + 1])
+            x[j] = low
+
+
+@weft.kernel
+def paths(d: i32[4, 4]):
+    for k in range(4):
+        for i in range(4):
+            for j in range(4):
+                d[i, j] = min(d[i, j], d[i, k] + d[k, j])
+
+
+@pytest.mark.parametrize("kernel", [swaps, paths], ids=lambda k: k.program.name)
+def test_of_loads_that_share_a_port_the_recurrence_has_the_last(kernel):
+    schedule = Schedule((Pipeline("j", 1),))
+    module = compile_design(kernel.program, schedule).module
+    design = rtl_of(module, schedule, SynthOptions())
+    assert [region.ii for region in design.regions if region.ii] == [3]
+    assert estimate(kernel_of_module(module), NAME).latency.average == design.cycles

@@ -123,7 +123,12 @@ def solve(problem: Problem, ii: int) -> Times:
     attempts: list[tuple[Measure, frozenset[int]]] = [(heights, frozenset())]
     if ii and carried:
         loops = recurrent(problem)
-        attempts += [(around, frozenset()), (heights, loops), (around, loops)]
+        attempts += [
+            (around, frozenset()),
+            (heights, loops),
+            (around, loops),
+            (patient, frozenset()),
+        ]
     for measure, early in attempts:
         times = Times(problem, ii, early=early)
         urgency = measure(problem, ii)
@@ -240,6 +245,23 @@ def around(problem: Problem, ii: int) -> tuple[float, ...]:
     """The same, with what is on a recurrence before everything else."""
     on = recurrent(problem)
     return tuple(h + (1e6 if op in on else 0.0) for op, h in enumerate(heights(problem, ii)))
+
+
+def patient(problem: Problem, ii: int) -> tuple[float, ...]:
+    """The same, with loads the later the fewer iterations ago what they load was stored.
+
+    Of loads that share a port and of which the first is not used before the last is there, one that waits for the
+    iteration before has the more time for its recurrence the later it starts.
+    """
+    on = recurrent(problem)
+    since = [
+        min((e.distance for e in problem.into[op] if e.distance and e.src in on), default=0)
+        if op in on
+        else 0
+        for op in range(problem.size)
+    ]
+    high = heights(problem, ii)
+    return tuple(h - (1e6 / since[op] if since[op] else 0.0) for op, h in enumerate(high))
 
 
 def port_bound(problem: Problem) -> tuple[int, Port | None]:
