@@ -7,6 +7,7 @@ is a memory with one port to read and one to write.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -27,6 +28,7 @@ from benchmarks._cxx_syntax import (
 from dsl.expressions.affine import Affine, Constraint
 from dsl.expressions.types import FloatType, IntType
 from polyhedral.banks.splits import Split
+from qor_gnn.design.loops import dissolved
 from qor_gnn.design.operations import Operations, Value, operations_of
 from qor_gnn.design.region import (
     Access,
@@ -42,7 +44,7 @@ from qor_gnn.design.region import (
     outside,
 )
 
-_FLOAT = ("f32", 32)
+_FLOAT, _DOUBLE = ("f32", 32), ("f64", 64)
 _ARITHMETIC = {"+": "arith.addf", "-": "arith.subf", "*": "arith.mulf", "/": "arith.divf"}
 _INSIDE = {">=": (1, 0), "<": (-1, -1), ">": (1, -1), "<=": (-1, 0)}
 """Of a comparison a ∘ b: the sign of a − b in the constraint ``… ≥ 0``, and what is added."""
@@ -62,6 +64,8 @@ class Reader:
     kept: set[str] = field(default_factory=set)  # scalars that a deeper loop sets
     statements: int = 0
     late: set[str] = field(default_factory=set)  # counters of lanes that the tool unrolls unasked
+    left: set[str] = field(default_factory=set)  # counters of lanes of loops that stay loops
+    tests: dict[str, Expr] = field(default_factory=dict)  # comparisons with a name
     asked: int = 0  # loops around that somebody asked a pipeline of
 
     def kernel(self, nest: For, ports: frozenset[str]) -> Kernel:
@@ -100,6 +104,23 @@ class Reader:
         else:
             env[one.name] = self.make.argument(one.name, _FLOAT)
 
+    def _leave(self, nest: For) -> None:
+        """Find out whether the tool leaves the loop over the lanes of a word as it is: it makes one loop with the only one
+        around, which takes the word, where the lanes go to an array that nobody has split (all 8 such loops of Allo's
+        designs; 33 others, in nests of three or of arrays that are split, are unrolled: docs/lab/schedule.md).
+        """
+        nodes = [n for n in nest.body if not isinstance(n, Directive)]
+        match nodes:
+            case [Declared(type=Type(lanes=lanes)) as word, For() as inner] if lanes and word.value:
+                targets = [n.target for n in walk(inner.body) if isinstance(n, Assign)]
+                split = any(isinstance(n, Directive) for n in (*nest.body, *inner.body))
+                for target in targets:
+                    memory = self.memories.get(_subscripts(target)[0].text)
+                    split |= memory is None or memory.port is not None or memory.banks > 1
+                if not split:
+                    self.left.add(inner.var)
+                    self.kept.add(word.name)
+
     # -------------------------------------------------------------------------------- nodes
 
     def _nodes(self, nodes: Sequence[Stmt], env: dict[str, Bound]) -> tuple[Node, ...]:
@@ -126,7 +147,8 @@ class Reader:
         start, end, step = number(node.start), number(node.end), number(node.step)
         trips = max(0, -(-(end - start) // step))
         asked = {d.word: d for d in node.body if isinstance(d, Directive)}
-        if _of_lanes(node, env):
+        left = bool(self.counters) and node.var in self.left
+        if _of_lanes(node, env) and not left:
             if "unroll" not in asked and not self.asked:
                 self.late.add(node.var)
             found: list[Node] = []
@@ -134,6 +156,8 @@ class Reader:
                 found += self._nodes(node.body, _inside(env, node.var, Affine.of(start + n * step)))
             self.late.discard(node.var)
             return found
+        if not self.counters:
+            self._leave(node)
         iv = f"{node.var}_{node.line}"
         self.counters.append((iv, trips))
         self.asked += "pipeline" in asked
@@ -141,11 +165,15 @@ class Reader:
         self.asked -= "pipeline" in asked
         self.counters.pop()
         pipeline, unroll = asked.get("pipeline"), asked.get("unroll")
+        ii = None if pipeline is None or not pipeline.get("ii") else int(pipeline.get("ii"))
+        if (
+            pipeline is not None and ii is None
+        ):  # as the tool pipelines a loop by itself: no interval is asked for
+            body = dissolved(body)
         return [
             Loop(
                 iv, f"{node.label or node.line}", (Affine.of(0),), (Affine.of(end - start),), step,
-                Trips(trips, trips, trips), body,
-                ii=None if pipeline is None else int(pipeline.get("ii", "1")),
+                Trips(trips, trips, trips), body, ii=ii,
                 unroll=1 if unroll is None else int(unroll.get("factor", "0")),
             )
         ]  # fmt: skip
@@ -155,6 +183,7 @@ class Reader:
         tests = [node.test]
         while tests:
             test = tests.pop()
+            test = self.tests.get(test.text, test) if test.kind == "name" else test
             if test.text == "&&":
                 tests += test.parts
                 continue
@@ -168,6 +197,9 @@ class Reader:
 
     def _declared(self, node: Declared, env: dict[str, Bound]) -> list[Node]:
         if node.type.base == "int":
+            if node.value is not None and node.value.text in _INSIDE:
+                self.tests[node.name] = node.value
+                return []
             value = affine(node.value, env) if node.value is not None else Affine()
             if value is None:
                 raise Unsupported(f"{node.name} is no affine integer")
@@ -175,13 +207,16 @@ class Reader:
         elif node.extents and node.type.base == "float":
             self._declare(node, env, frozenset())
         elif node.name in self.kept:
-            self.memories.setdefault(
-                node.name, Memory(node.name, FloatType("f32"), (), (), argument=False)
-            )
+            lanes = node.type.lanes
+            kind = IntType(32 * lanes, signed=False) if lanes else FloatType("f32")
+            self.memories.setdefault(node.name, Memory(node.name, kind, (), (), argument=False))
             if node.value is not None:
-                return [self._store(Access(node.name, ()), self._value(node.value, env))]
+                made = self._single(self._value(node.value, env))
+                return [self._store(Access(node.name, ()), made)]
         else:
-            env[node.name] = {} if node.value is None else self._value(node.value, env)
+            env[node.name] = (
+                {} if node.value is None else self._single(self._value(node.value, env))
+            )
         return []
 
     def _assign(self, node: Assign, env: dict[str, Bound]) -> list[Node]:
@@ -196,6 +231,7 @@ class Reader:
         made = self._value(node.value, env)
         if node.op:
             made = self._arithmetic(node.op, self._value(target, env), made)
+        made = self._single(made)
         if target.kind == "name" and target.text not in self.memories:
             env[target.text] = made
             return []
@@ -211,7 +247,7 @@ class Reader:
     def _value(self, expr: Expr, env: dict[str, Bound]) -> Value:
         match expr:
             case Expr("number"):
-                return self.make.constant(float(expr.text.rstrip("f")), _FLOAT)
+                return self._number(expr.text)
             case Expr("name"):
                 return self._named(expr, env)
             case Expr("call", "read", (target,)):
@@ -222,6 +258,8 @@ class Reader:
             case Expr("index" | "call"):
                 base, subscripts = _subscripts(expr)
                 if base.kind == "name" and base.text in self.memories:
+                    if not self.memories[base.text].shape:  # a lane of a word in a register
+                        return self._wires(self.make.load(Access(base.text, ()), ("int", 32)))
                     return self.make.load(self._place(expr, env), _FLOAT)
                 found = env.get(base.text)
                 lane = self._lane(subscripts, env)
@@ -241,8 +279,25 @@ class Reader:
             raise Unsupported(f"an integer {expr.text} as a float")
         return found
 
+    def _number(self, text: str) -> Value:
+        """A number without a suffix is a double; one that a float holds exactly makes no difference, and Clang narrows it."""
+        value = float(text.rstrip("f"))
+        narrow = text.endswith("f") or struct.unpack("f", struct.pack("f", value))[0] == value
+        return self.make.constant(value, _FLOAT if narrow else _DOUBLE)
+
     def _arithmetic(self, sign: str, left: Value, right: Value) -> Value:
-        return self.make.operation(_ARITHMETIC[sign], (left, right), _FLOAT)
+        kind = _DOUBLE if _DOUBLE in (left.type, right.type) else _FLOAT
+        pair = [
+            self.make.operation("arith.extf", (v,), kind) if kind not in (v.type, _FLOAT) else v
+            for v in (left, right)
+        ]
+        return self.make.operation(_ARITHMETIC[sign], (pair[0], pair[1]), kind)
+
+    def _single(self, value: Value) -> Value:
+        """What a variable of type float takes of a value."""
+        if value.type != _DOUBLE:
+            return value
+        return self.make.operation("arith.truncf", (value,), _FLOAT)
 
     def _wires(self, *taken: Value) -> Value:
         return self.make.operation("hls.fixed_cast", taken, ("int", 32))

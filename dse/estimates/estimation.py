@@ -21,6 +21,7 @@ from qor_gnn.design.region import Kernel, Statement, walk
 from qor_gnn.estimate import estimate
 from qor_gnn.result.qor_estimate import QorEstimate
 from qor_gnn.tools.calibrated import calibrated
+from qor_gnn.tools.likeness import borrows
 from qor_gnn.tools.operators import Operator
 from qor_gnn.tools.operators.calibration import Calibration
 from qor_gnn.tools.operators.timing import timing_classes
@@ -95,11 +96,12 @@ def setting(
     asked, tool = tool, _measured(tool)
     chosen = [personality(tool)] if tool is not None else [personality(n) for n in available()]
 
-    def rank(p: Personality) -> tuple[bool, bool, bool, bool, str]:
+    def rank(p: Personality) -> tuple[bool, bool, bool, bool, bool, str]:
         wanted = place or DEVICES[personality(DEFAULT).device]
         at_clock = place is None and clock is not None and abs(p.clock_ns - clock) < SAME_CLOCK
         return (
-            not at_clock, p.device != wanted.name, p.family != wanted.family, p.name != DEFAULT, p.name
+            not at_clock, p.device != wanted.name, p.family != wanted.family, p.name != DEFAULT,
+            borrows(p.folder), p.name,
         )  # fmt: skip
 
     best = min(chosen, key=rank)

@@ -65,9 +65,9 @@ def tool_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """``--tool``, the version of the tool."""
     return click.option(
         "--tool", metavar="NAME",
-        help="The version of the tool: vitis-2021.1, vitis-2022.1, vitis-2023.2, vitis-2025.1, open; of "
-        "another one of Vitis the nearest of these. Default: the one that was measured on the device or its "
-        "family.",
+        help="The version of the tool: vitis-2021.1, vitis-2022.1, vitis-2022.2, vitis-2023.2, vitis-2025.1, "
+        "open; of another one of Vitis the nearest of these. Default: the one that was measured on the device "
+        "or its family.",
     )(command)  # fmt: skip
 
 

@@ -6,6 +6,7 @@ first iteration. Where that fits into the adder's last stage, the sum closes a s
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from qor_gnn.body.graph import Graph
@@ -32,16 +33,17 @@ def closing_states(tool: Personality, operator: Operator | None) -> int:
     return int(stage + delays.logic("select", _WORD) <= tool.usable_ns)
 
 
-def quickened(graph: Graph, moving: frozenset[str], asked: int, tool: Personality) -> Graph:
-    """The same operations, sums in registers by adders of logic where others do not close.
+def quickened(graph: Graph, counters: Sequence[str], asked: int, tool: Personality) -> Graph:
+    """The same operations, sums of an element that the innermost loop stays at by adders of logic where others do not close.
 
     Args:
         graph: of an iteration; it is changed.
-        moving: the counters of the pipeline.
+        counters: of the pipeline, innermost last.
         asked: the interval that somebody asked for.
         tool: whose operators they are.
     """
-    for address, value in promotable(graph, moving).items():
+    in_registers = promotable(graph, frozenset(counters))
+    for address, value in promotable(graph, frozenset(counters[-1:])).items():
         load = graph.loads.get(address)
         if load is None or value < 0 or graph.kind[value] not in _SUMS:
             continue
@@ -52,7 +54,8 @@ def quickened(graph: Graph, moving: frozenset[str], asked: int, tool: Personalit
             or longest_path(graph, load, value) != [value]
         ):
             continue
-        if operator.distance - closing_states(tool, operator) <= asked:
+        saved = closing_states(tool, operator) if address in in_registers else 0
+        if operator.distance - saved <= asked:
             continue
         other = _of_logic(tool, operator)
         if other is not None and other.distance < operator.distance:

@@ -32,6 +32,7 @@ from qor_gnn.design.region import READ_FROM_COPIES, Kernel, Loop, Memory, Statem
 from qor_gnn.memory.automatic_pipelines import Pipe, Touch, follows, pipes, without_eliminated
 from qor_gnn.memory.bank_counts import for_ports, in_one_piece, scattered, waiting
 from qor_gnn.memory.banking import Banking
+from qor_gnn.memory.copy_banks import split_for_copies
 from qor_gnn.memory.footprints import accesses_of, box_of, reach_of, unrolled_in
 from qor_gnn.memory.many_readers import stored
 from qor_gnn.memory.storage import StorageCost, memory_cost
@@ -53,7 +54,7 @@ def partitioned(
         kernel = without_eliminated(kernel)
     shapes = {m.name: m.shape for m in kernel.memories if not m.argument and m.lanes == 1}
     if tool.partitioning is None:
-        return stored(kernel, tool, kept)
+        return stored(split_for_copies(kernel, tool, kept), tool, kept)
     banking = Banking(tool.partitioning)
     found = list(pipes(kernel, tool.directives.short, kept))
     for pipe in found:

@@ -305,8 +305,8 @@ def flattened_body(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]
     if saved := scope.personality.sums.saved:
         graph = hastened(graph, frozenset(variables), saved)
     asked = chain[-1].ii
-    if asked is not None and asked > 1 and scope.personality.recurrences.quicker:
-        graph = quickened(graph, frozenset(variables), asked, scope.personality)
+    if asked is not None and scope.personality.recurrences.quicker:
+        graph = quickened(graph, variables, asked, scope.personality)
     body = loop_body(graph, scope.personality, variables, bool(env))
     return None if len(chain) > 1 and _crowded(body, asked or 1) else body
 

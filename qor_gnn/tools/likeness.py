@@ -20,6 +20,11 @@ def file_of(folder: Path, name: str) -> Path:
     return own if own.is_file() or other is None else other / name
 
 
+def borrows(folder: Path) -> bool:
+    """The version has the tables of another one, which was measured where they say."""
+    return _other(folder) is not None
+
+
 def grouped(folder: Path, name: str) -> tuple[dict[str, Any], str]:
     """The lists of groups of values in a file of a version, and what an error calls that.
 

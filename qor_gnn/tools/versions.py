@@ -38,7 +38,8 @@ def nearest(name: str, measured: Iterable[str]) -> str | None:
         measured: names of versions, others than of Vitis among them.
 
     Returns:
-        One of ``measured``, the name itself if it is there; None where nothing stands for the name.
+        One of ``measured``, the name itself if it is there; None where nothing stands for the name. Of two as near it is the
+        earlier one, from 2022.2 on the later: 2023.1 reports comparisons as 2023.2 does.
     """
     found, known = _release(name), {m: n for m in measured if (n := _release(m)) is not None}
     if found is None or not known or not FIRST <= name.removeprefix("vitis-") <= LAST:
@@ -46,7 +47,8 @@ def nearest(name: str, measured: Iterable[str]) -> str | None:
     first = _release(f"vitis-{_UNASKED}")
     assert first is not None, "it is a release"
     alike = {m: n for m, n in known.items() if found < first or m == name or n >= first} or known
-    return min(alike, key=lambda m: (abs(alike[m] - found), alike[m]))
+    later = 1 if found < first else -1
+    return min(alike, key=lambda m: (abs(alike[m] - found), later * alike[m]))
 
 
 def _release(name: str) -> int | None:

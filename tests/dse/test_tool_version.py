@@ -27,7 +27,7 @@ WHERE = ["--device", "xcu250", "--clock", "5"]
 SMALL = ["--size", "mini", "--trials", "4", "--dsp", "40"]
 ASKED = [*WHERE, "--tool", "vitis-2024.1", "--uncertainty", "12.5"]
 NAME = "vitis-2023.2-xcu250-2-5ns-u12.5"
-MEASURED = ("open", "vitis-2021.1", "vitis-2022.1", "vitis-2023.2", "vitis-2025.1")
+MEASURED = ("open", "vitis-2021.1", "vitis-2022.1", "vitis-2022.2", "vitis-2023.2", "vitis-2025.1")
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ MEASURED = ("open", "vitis-2021.1", "vitis-2022.1", "vitis-2023.2", "vitis-2025.
         ("vitis-2020.1", "vitis-2021.1"),
         ("vitis-2021.2", "vitis-2021.1"),
         ("vitis-2022.1", "vitis-2022.1"),
-        ("vitis-2022.2", "vitis-2023.2"),
+        ("vitis-2022.2", "vitis-2022.2"),
         ("vitis-2023.1", "vitis-2023.2"),
         ("vitis-2023.2", "vitis-2023.2"),
         ("vitis-2024.1", "vitis-2023.2"),

@@ -11,7 +11,7 @@ from benchmarks._cxx_loops import Reader
 from benchmarks._cxx_names import Unsupported, names_of
 from benchmarks._cxx_syntax import For, SyntaxProblem, routines_of
 from dse.estimates.estimation import setting
-from qor_gnn.design.region import Kernel
+from qor_gnn.design.region import Kernel, Loop, Statement, loops_in
 
 COPY = """
 void copy(float A[{rows}][{columns}], hls::stream<float4> &words, int row) {{
@@ -95,7 +95,7 @@ void copy(float A[200], hls::stream<float> &words) {
 
 @pytest.mark.parametrize(
     ("clock", "asked", "interval", "core"),
-    [(4.55, 2, 3, "fadd_fabric"), (4.0, 2, 4, "fadd_fabric"), (4.55, 4, 4, "fadd")],
+    [(4.55, 2, 3, "fadd_fabric"), (4.0, 1, 4, "fadd_fabric"), (4.55, 4, 4, "fadd")],
 )
 def test_a_sum_in_a_register_has_the_adder_that_the_interval_wants(
     clock: float, asked: int, interval: int, core: str
@@ -103,6 +103,68 @@ def test_a_sum_in_a_register_has_the_adder_that_the_interval_wants(
     _, found, units = answer(SUM % asked, clock)
     assert found == interval
     assert core in dict(units)
+
+
+@pytest.mark.parametrize(("asked", "core"), [("II=1", "fadd_fabric"), ("", "fadd")])
+def test_a_sum_in_memory_has_it_too_where_an_interval_is_asked_for(asked: str, core: str) -> None:
+    nest = """
+void update(float b[8][8], float c[8]) {
+  for (int i = 0; i < 8; i++) {
+    for (int k = 0; k < 80; k++) {
+#pragma HLS pipeline %s
+      b[i][0] += c[i];
+    }
+  }
+}
+"""
+    routines = routines_of(nest % asked)
+    (loop,) = (n for n in routines[-1].body if isinstance(n, For))
+    tool = setting(iterations.TOOL, iterations.DEVICE, 4.0).tool
+    inner = next(n for n in loop.body if isinstance(n, For))
+    assert core in dict(iterations.answer(read(nest % asked), str(inner.line), tool).units)
+
+
+LANES = """
+void fill(float a%s, hls::stream<float4> &words) {
+%s
+  for (int i = 0; i < 8; i++) {
+    float4 v = words.read();
+    for (int k = 0; k < 4; k++) {
+      a%s = v[k];
+    }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("shape", "place", "asked", "loops"),
+    [
+        ("[32]", "[4 * i + k]", "", 2),
+        ("[8][4]", "[i][k]", "", 2),
+        ("[32]", "[4 * i + k]", "#pragma HLS array_partition variable=a cyclic factor=4 dim=1", 1),
+    ],
+)
+def test_lanes_of_an_array_in_one_piece_stay_a_loop(
+    shape: str, place: str, asked: str, loops: int
+) -> None:
+    """Allo's atax, bicg and mvt in reports of 2023.2: i and k are one loop."""
+    (nest,) = read(LANES % (shape, asked, place)).functions[0].body
+    assert isinstance(nest, Loop)
+    assert 1 + len(loops_in(nest.body)) == loops
+
+
+def test_a_number_without_a_suffix_is_a_double_unless_a_float_holds_it() -> None:
+    text = "void f(float a[9]) {\n for (int i = 0; i < 9; i++) {\n  a[i] = a[i] * %s;\n }\n}\n"
+
+    def product(number: str) -> str:
+        (loop,) = read(text % number).functions[0].body
+        assert isinstance(loop, Loop)
+        (statement,) = loop.body
+        assert isinstance(statement, Statement)
+        return next(op.type for op in statement.ops if op.kind == "mul")
+
+    assert [product(n) for n in ("1.2", "1.2f", "1.5")] == ["f64", "f32", "f32"]
 
 
 def test_names_of_an_array_in_other_functions_share_its_partition() -> None:

@@ -23,7 +23,7 @@ from qor_gnn.result.qor_estimate import QorEstimate
 from qor_gnn.tools.personality import personality
 from weft import f32, i32
 
-PLACE = "vitis-2023.2-xcu55c-2-5ns"
+PLACE = "vitis-2022.2-xcu55c-2-5ns"
 
 
 @weft.kernel
@@ -144,7 +144,7 @@ def both_sums(A: f32[64, 64], B: f32[64, 64], x: f32[64], y: f32[64]):
         y[i] = s[i] + t[i]
 
 
-def answer(kernel: Kernel, *steps: Step, tool: str = "vitis-2023.2") -> QorEstimate:
+def answer(kernel: Kernel, *steps: Step, tool: str = "vitis-2022.2") -> QorEstimate:
     return estimated(kernel.program, Schedule(steps), setting(tool, "u55c", 5.0)).answer
 
 
@@ -175,6 +175,16 @@ def test_subscripts_that_move_elsewhere_leave_it_in_one_piece() -> None:
     found = answer(columns_too)
     assert intervals(found) == [32, 32, 32]
     assert found.uram == 1
+
+
+def test_2023_2_splits_what_copies_access() -> None:
+    """Half as many banks as copies that fill the array unasked (Allo, ScaleHLS); all of it where they are asked for."""
+    tool = personality("vitis-2023.2-u280-3.33ns")
+    unasked = partitioned(design_of(columns_too), tool)[0]
+    assert [s.factor for s in unasked.memory("a").splits] == [1, 32]
+    asked = partitioned(design_of(product, Pipeline("S3.j", 1)), tool)[0]
+    factors = {name: [s.factor for s in asked.memory(name).splits] for name in "abc"}
+    assert factors == {"a": [1, 64], "b": [64, 1], "c": [1, 1]}
 
 
 @pytest.mark.parametrize(("kernel", "ii"), [(taps, 1), (two_stores, 2)])

@@ -21,6 +21,8 @@ class Banks:
         splits_first: arrays are split before loops are unrolled that nobody asked to be. Copies made then have the
             bank that a division of their counter tells, which is not compared with that of other copies, where the number
             of banks is no power of two.
+        splits_for_copies: a dimension of a local array along which such copies move values gets half as many banks as
+            there are copies, where nobody has split it (`qor_gnn.memory.copy_banks`).
     """
 
     rotating: bool = False
@@ -28,3 +30,4 @@ class Banks:
     hidden_by_others: bool = False
     partly_known: bool = True
     splits_first: bool = False
+    splits_for_copies: bool = False

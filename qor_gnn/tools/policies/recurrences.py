@@ -13,8 +13,8 @@ class Recurrences:
         closing: states saved where a single operator is on a recurrence through a register.
         closes_in_time: one such state is saved where the operator's last stage and the selection in front of a
             register fit into a state together; of operators of the version's own table it is known whether it is.
-        quicker: where a sum does not close at an interval above 1 that somebody asked for, it is done by an
-            adder without DSP slices if that has fewer states; at 1 where the schedule binds it so.
+        quicker: where a sum does not close at an interval that somebody asked for, it is done by an adder without DSP
+            slices if that has fewer states.
         memory: states of a store and a load besides the operators between them.
         element: the same where the innermost loop of a flattened nest stays at the element, or a loop of its
             own loads what the iteration before has stored; None where that makes no difference.

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from qor_gnn.tools.personality import available
+from tests.qor.figures.answers import TOOLS
 from tests.qor.figures.designs import SLOW, designs, made
 from tests.qor.figures.lines import read
 from tests.qor.figures.summary import Change, changes, summary
@@ -51,7 +51,7 @@ def test_every_row_is_recorded_once_and_no_other() -> None:
     assert len(lines) >= AT_LEAST
     parts = [part for text in lines for part in read(text).parts]
     assert all(all(figures.values()) for _, figures in parts), "a name with a blank in it"
-    assert {tool for _, tool in found} == set(available())
+    assert {tool for _, tool in found} == set(TOOLS)
 
 
 def test_the_tables_are_those_of_the_groups() -> None:
