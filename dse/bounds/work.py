@@ -19,10 +19,12 @@ from dse.bounds.counted import counted, kind_of
 from dse.bounds.critical import longest_chain
 from dse.bounds.distinct import Facts, Row, Tag, facts_of, folds, is_constant, row_of
 from dse.bounds.roofline import Operations
+from dse.bounds.two_passes import two_passes
 from dse.bounds.value_graph import LARGE, MOST, ValueGraph
 from dsl.expressions.expr import Access as Read
 from dsl.programs.program import Program, Storage
 from polyhedral.dependences.chains import chains
+from polyhedral.scop.scheduled import build
 from qor_gnn.body.reassociation import REAL_SUMS
 from qor_gnn.design.region import Access, Op, Statement
 from qor_gnn.tools.operators import Operator
@@ -61,7 +63,8 @@ def work_of(program: Program, tool: Personality, reassociate: bool = False) -> W
     Raises:
         ToolError: W451 the personality has no such operator.
     """
-    facts = facts_of(program)
+    # In one pass all of that is done too, and more: each iteration rescales what it adds to.
+    facts = facts_of(two_passes(build(program), (), reassociate)[0].scop.program)
     counter = _Counter(facts, tool, reassociate)
     counter.count()
     chains = [*_recurrences(facts, tool, reassociate)]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from functools import partial
 
+from dse.bounds.two_passes import two_passes
 from dse.space.costs.at_once import overlaps_in
 from dse.space.loops.alignment import turned, waiting_turned
 from dse.space.loops.blocks import blocks_outermost, in_blocks
@@ -73,6 +74,7 @@ def variants(
     steps = start.steps
     if not start.structured:
         state, steps = trimmed(state, steps)
+        state, steps = two_passes(state, steps, floats=reassociate)
     state, last = critical_last(state, floats=reassociate and not start.structured)
     state, free = reassociated(state, floats=reassociate)
     free = (*steps, *last, *free)

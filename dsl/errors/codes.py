@@ -109,6 +109,7 @@ CODES: dict[str, str] = {
     "W243": "a tree of a reduction that is not alone in loops of a constant number of iterations",
     "W246": "a trim of a statement of which all values are read, or which cannot be said of",
     "W247": "a pivot where no nest reads rows or columns that it updates, or which cannot be told apart",
+    "W248": "two passes of a loop whose sums are not rescaled to a running extremum",
     "W250": "two loops that are no one loop: more stands in the outer one, or their iterations are no range",
     "W251": "a loop that was not flattened: nothing divides by the size",
     "W252": "a loop of which peeling would leave nothing",

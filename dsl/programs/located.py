@@ -194,10 +194,10 @@ class _Made:
         init, end, keep = self._init(), self._end(), self._keep()
         dead = self.match.dead
         if self.match.extremum is None:
-            here = _filtered(loop, lambda s: s.name not in dead, self._search)
+            here = filtered(loop, lambda s: s.name not in dead, self._search)
             return (init, *here, end)
-        others = _filtered(loop, lambda s: s.name not in {*dead, self.stmt.name}, lambda s: s)
-        own = _filtered(loop, lambda s: s.name == self.stmt.name, self._search)
+        others = filtered(loop, lambda s: s.name not in {*dead, self.stmt.name}, lambda s: s)
+        own = filtered(loop, lambda s: s.name == self.stmt.name, self._search)
         return (*keep, *others, init, *own, end)
 
     def _search(self, stmt: Stmt) -> Stmt:
@@ -297,19 +297,19 @@ def _computed(affine: Affine, values: dict[str, Expr]) -> Expr:
     return typing.binary(BinaryOp.ADD, found, Index(rest, IndexType()))
 
 
-def _filtered(
+def filtered(
     node: Node, kept: Callable[[Stmt], bool], new: Callable[[Stmt], Stmt]
 ) -> tuple[Node, ...]:
-    """The node with some of its statements, each as another one; none where nothing is left."""
+    """The node with some of its statements alone, each as another one; none where nothing is left."""
     match node:
         case Stmt():
             return (new(node),) if kept(node) else ()
         case Loop(body=body):
-            inside = tuple(x for n in body for x in _filtered(n, kept, new))
+            inside = tuple(x for n in body for x in filtered(n, kept, new))
             return (replace(node, body=inside),) if inside else ()
         case If(cond=cond):
             then, orelse = (
-                tuple(x for n in side for x in _filtered(n, kept, new))
+                tuple(x for n in side for x in filtered(n, kept, new))
                 for side in (node.then, node.orelse)
             )
             if not then and orelse:

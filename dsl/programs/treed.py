@@ -103,7 +103,7 @@ def is_neutral_before(program: Program, found: Reduced) -> bool:
     stmt = found.stmt
     if not isinstance(stmt.value, Binary) or stmt.value.op is not BinaryOp.ADD:
         return False
-    before = next(b for b in _bodies(program.body) if any(n is found.loops[0] for n in b))
+    before = next(b for b in bodies(program.body) if any(n is found.loops[0] for n in b))
     at = next(k for k, node in enumerate(before) if node is found.loops[0])
     for node in reversed(before[:at]):
         if any(stmt.target.array in _touched(s) for s in statements_in(node)):
@@ -115,16 +115,16 @@ def is_neutral_before(program: Program, found: Reduced) -> bool:
     return False
 
 
-def _bodies(nodes: tuple[Node, ...]) -> Iterator[tuple[Node, ...]]:
+def bodies(nodes: tuple[Node, ...]) -> Iterator[tuple[Node, ...]]:
     """Nodes that stand one behind the other."""
     yield nodes
     for node in nodes:
         match node:
             case Loop(body=body):
-                yield from _bodies(body)
+                yield from bodies(body)
             case If(then=then, orelse=orelse):
-                yield from _bodies(then)
-                yield from _bodies(orelse)
+                yield from bodies(then)
+                yield from bodies(orelse)
 
 
 def _touched(stmt: Stmt) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Self
 
 from dsl.schedules import recurrence_steps as steps
@@ -47,3 +48,8 @@ class RecurrenceMethods(RangeMethods):
     def critical_last(self, stmt: str) -> Self:
         """See `dsl.schedules.recurrence_steps.CriticalLast`."""
         return self._add(steps.CriticalLast, stmt)
+
+    @step_method
+    def two_pass(self, stmts: Sequence[str], loop: str) -> Self:
+        """See `dsl.schedules.recurrence_steps.TwoPass`."""
+        return self._add(steps.TwoPass, stmts, loop)

@@ -102,3 +102,20 @@ class Pivot(Step):
     kind = "pivot"
     other_names = ("pivot_row", "pivot_copies")
     loop: str
+
+
+@dataclass(frozen=True, slots=True)
+class TwoPass(Step):
+    """Find a running extremum of ``loop`` first, and then add up, in a loop of its own, the sums that are rescaled whenever
+    it changes: ``stmts`` has a statement of each sum. On floats it may round otherwise.
+    """
+
+    kind = "two_pass"
+    other_names = ("online_softmax", "safe_softmax")
+    stmts: tuple[str, ...]
+    loop: str
+
+    @property
+    def reassociated(self) -> frozenset[str]:
+        """Its statements."""
+        return frozenset(self.stmts)

@@ -16,6 +16,7 @@ from dsl.schedules.recurrence_steps import (
     Pivot,
     Scan,
     Tree,
+    TwoPass,
     Versions,
 )
 from dsl.schedules.schedule import Schedule
@@ -35,6 +36,7 @@ from polyhedral.equivalence.scanning import check_scanning
 from polyhedral.equivalence.term_order import check_term_order
 from polyhedral.equivalence.trees import check_tree
 from polyhedral.equivalence.trimming import check_trimming
+from polyhedral.equivalence.two_passes import check_two_passes
 from polyhedral.isl.effort import OPERATIONS, TooMuchWork, limited
 from polyhedral.schedule import apply_step
 from polyhedral.scop.lookup import find_loop
@@ -63,6 +65,7 @@ Rewrites = (
     | Separate
     | Trim
     | Pivot
+    | TwoPass
 )
 REWRITING = get_args(Rewrites)
 
@@ -126,7 +129,7 @@ def _rewriting(
             yield Rewriting(step, made.program, new)
         case Expand() | Replicate() | CriticalLast():
             yield Rewriting(step, program, new)
-        case Locate() | Scan() | Tree():
+        case Locate() | Scan() | Tree() | TwoPass():
             yield Rewriting(step, program, new, depth=_depth(before, step.loop, step) - 1)
         case Buffer() | Reuse() | Carry() | Mirror() | Versions():
             # The loops of the schedule so far become those of the program, then copies are made.
@@ -194,6 +197,8 @@ def _checked(rewriting: Rewriting) -> Refutation | None:
             return check_tree(before, after, stmt, rewriting.depth)
         case PartialSums(stmt=stmt):
             return check_partial_sums(before, after, stmt, rewriting.free)
+        case TwoPass(stmts=stmts):
+            return check_two_passes(before, after, stmts, rewriting.depth)
         case Pivot():
             return check_pivoting(before, after, dict(rewriting.origins))
         case Join() | Unflatten() | Separate():

@@ -54,6 +54,7 @@ from polyhedral.transforms.recurrences import (  # noqa: F401
     reassociate,
     scan,
     tree,
+    two_pass,
 )
 from polyhedral.transforms.tiles import (  # noqa: F401
     buffer,

@@ -213,11 +213,8 @@ def test_random_kernels_choose_the_same(tmp_path: Path) -> None:
             given = [
                 (a.name, rng.integers(0, 6, a.shape).astype(np.float32)) for a in program.arguments
             ]
-            both = [
-                {n: v.astype(NUMPY[str(program.array(n).dtype)]) for n, v in given} for _ in "ab"
-            ]
-            interp.run(program, both[0])
-            interp.run(after, both[1])
-            for name, _ in given:
-                assert np.array_equal(both[0][name], both[1][name]), seed
+            inputs = {n: v.astype(NUMPY[str(program.array(n).dtype)]) for n, v in given}
+            before, behind = interp.run(program, inputs), interp.run(after, inputs)
+            for name, values in before.items():
+                assert np.array_equal(values, behind[name]), seed
     assert found > 8

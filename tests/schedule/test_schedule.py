@@ -31,7 +31,9 @@ def every_step() -> Schedule:
     s.reuse("A", at="y").reshape("A", 1, "block", 4).reshape("B", 0, "complete")
     s.locate("S1", "k").scan("S1", "i", 8).replicate("A", "i", 4).carry("A", "k").tree("S1", "k")
     s.mirror("A", "A[k, j]").mirror("A", "A[i, k]", "rows")
-    s.pivot("k").critical_last("S1").versions("A", "k").versions("A", "k", 2)
+    s.pivot("k").two_pass(["S1", "S2"], "k").critical_last("S1").versions("A", "k").versions(
+        "A", "k", 2
+    )
     s.join("ii", "i").join("ii", "i", "t").unflatten("t", 8)
     s.unflatten("t", 8, "i", "j").peel("i").peel("i", 2, "end").separate().trim("S0")
     s.bind_storage("A", "ram_2p", "bram", 2).bind_op("S1", "fadd", "fabric").interface("A", "m_axi")
