@@ -37,6 +37,7 @@ from dse.space.structures import (
     with_windows,
 )
 from dse.space.sums.accumulated import accumulated, beside, together
+from dse.space.sums.cut import cut
 from dse.space.sums.gathered import gathered
 from dse.space.sums.gathered import in_parts as gathered_in_parts
 from dse.space.sums.histograms import PARTS, in_turn
@@ -275,6 +276,7 @@ _REWRITTEN: tuple[tuple[str, Move], ...] = (
     ("choices searched", located),
     ("turns written out", turns_written_out),
     ("pivots copied", pivoted),
+    ("sums cut", cut),
 )
 
 

@@ -1,7 +1,7 @@
 """Updates of one element that follow each other, ``t += a`` then ``if c: t += b``: in which order they stand is rounding alone.
 
 An update adds terms to an element, or subtracts them, and reads of its array nothing else but elements a constant number away. It may stand under a condition of
-its own. Both the step that puts one behind others and what proves that it may ask here.
+its own, and alone in loops that the element does not move with: ``for j: t += a[j]`` then ``for k: t += b[k]``. Both the step that puts one behind others and what proves that it may ask here.
 """
 
 from __future__ import annotations
@@ -16,14 +16,18 @@ from dsl.programs.program import If, Loop, Node, Program, Stmt
 
 def update_of(node: Node) -> Stmt | None:
     """The statement of a node that is an update and nothing else."""
-    match node:
-        case Stmt():
-            stmt = node
-        case If(then=(Stmt() as stmt,), orelse=()):
-            pass
-        case _:
-            return None
-    return stmt if _adds_to(stmt) else None
+    inside: set[str] = set()
+    while not isinstance(node, Stmt):
+        match node:
+            case Loop(var=var, body=(inner,)):
+                inside.add(var)
+                node = inner
+            case If(then=(inner,), orelse=()):
+                node = inner
+            case _:
+                return None
+    moves = any(inside & index.variables() for index in node.target.indices)
+    return node if not moves and _adds_to(node) else None
 
 
 def _adds_to(stmt: Stmt) -> bool:
@@ -50,13 +54,22 @@ def in_line(nodes: Sequence[Node], k: int) -> int:
 
 def line_of(program: Program, name: str) -> tuple[str, ...]:
     """The updates that stand directly behind the statement of a name, in their order."""
-    for nodes in _bodies(program.body):
+    return _line(program, name)[0]
+
+
+def loops_around(program: Program, name: str) -> int:
+    """The loops around a statement and those that it stands in a line with; those that it is alone in are none of them."""
+    return _line(program, name)[1]
+
+
+def _line(program: Program, name: str) -> tuple[tuple[str, ...], int]:
+    for nodes, depth in _bodies(program.body, 0):
         for k, node in enumerate(nodes):
             stmt = update_of(node)
             if stmt is not None and stmt.name == name:
                 behind = (update_of(n) for n in nodes[k + 1 : k + 1 + in_line(nodes, k)])
-                return tuple(s.name for s in behind if s is not None)
-    return ()
+                return tuple(s.name for s in behind if s is not None), depth
+    return (), 0
 
 
 def put_behind(program: Program, name: str, count: int) -> Program:
@@ -82,15 +95,15 @@ def put_behind(program: Program, name: str, count: int) -> Program:
     return replace(program, body=moved(program.body))
 
 
-def _bodies(nodes: tuple[Node, ...]) -> list[tuple[Node, ...]]:
-    """What stands in loops and branches, and outside of all."""
-    found = [nodes]
+def _bodies(nodes: tuple[Node, ...], depth: int) -> list[tuple[tuple[Node, ...], int]]:
+    """What stands in loops and branches, and outside of all, with the loops around it."""
+    found = [(nodes, depth)]
     for node in nodes:
         match node:
             case Loop(body=body):
-                found += _bodies(body)
+                found += _bodies(body, depth + 1)
             case If(then=then, orelse=orelse):
-                found += _bodies(then) + _bodies(orelse)
+                found += _bodies(then, depth) + _bodies(orelse, depth)
             case _:
                 pass
     return found

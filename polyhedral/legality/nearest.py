@@ -14,15 +14,18 @@ from polyhedral.isl.text import dims, map_of
 from polyhedral.scop.scop import Scop, Statement, common_loops
 
 
-def nearest(scop: Scop, s: Statement, terms: Sequence[Expr]) -> list[float]:
-    """For each term the iterations of the innermost loop; infinite where it needs no earlier value of the statement.
+def nearest(
+    scop: Scop, s: Statement, terms: Sequence[Expr], level: int | None = None
+) -> list[float]:
+    """For each term the iterations of a loop; infinite where it needs no earlier value of the statement.
 
     Args:
         scop: the program.
         s: a statement in a loop.
         terms: of its value.
+        level: of the loop, counted from the outermost; None for the innermost one.
     """
-    level = len(s.loops) - 1
+    level = len(s.loops) - 1 if level is None else level
     inside = [t for t in scop.statements if common_loops(s, t) > level]
     users: dict[str, list[tuple[str, int]]] = {}
     for d in flows_within(scop, inside):

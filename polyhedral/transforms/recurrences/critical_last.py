@@ -22,6 +22,16 @@ After ``critical_last("S1")``, which is an update of the element that those behi
     if n >= 1: acc = b1 * x[n - 1] + acc - a1 * y[n - 1]  # S1
     y[n] = acc                                            # S3
 
+An update may be alone in loops that its element does not move with: of ::
+
+    for i in range(N):
+      t = b[i]                                            # S0
+      for j in range(i):        t -= A[i, j] * x[j]       # S1
+      for j in range(i + 1, N): t -= A[i, j] * x[j]       # S2
+      x[i] = t / A[i, i]                                  # S3
+
+``critical_last("S1")`` puts the loop of S1 behind that of S2, which reads nothing that these iterations assign.
+
 From ``y1`` to ``out`` there are a product and one difference now. Terms that come from as far stay in their order. Sums of
 floats are rounded otherwise then, which the step allows as `reassociate` does; sums of integers are for the tool, which
 is free to order them. The order is found from which write each read sees (`polyhedral.legality.nearest`).
@@ -30,13 +40,12 @@ is free to order them. The order is found from which write each read sees (`poly
 from __future__ import annotations
 
 from dataclasses import replace
-from math import inf
 
 from dsl.errors.errors import ScheduleError
 from dsl.expressions.expr import Expr, Load
 from dsl.expressions.float_sums import Terms, summed, terms_of
 from dsl.programs.program import Program, Stmt, map_statements
-from dsl.programs.updates_in_line import line_of, put_behind, same_element
+from dsl.programs.updates_in_line import line_of, loops_around, put_behind, same_element
 from dsl.schedules.recurrence_steps import CriticalLast
 from polyhedral.legality.nearest import nearest
 from polyhedral.legality.program import check_program
@@ -79,21 +88,24 @@ def critical_last(state: ScheduledScop, step: CriticalLast) -> ScheduledScop:
 
 def _behind_others(scop: Scop, name: str) -> Scop:
     """The program with an update behind those that follow it of its element, if what these add comes from further away."""
-    mine = _far(scop, name)
+    level = loops_around(scop.program, name) - 1
+    if level < 0:
+        return scop
+    mine = _far(scop, name, level)
     count = 0
     for n, other in enumerate(line_of(scop.program, name)):
-        if _far(scop, other) < mine:
+        if _far(scop, other, level) < mine:
             break
-        if _far(scop, other) > mine:
+        if _far(scop, other, level) > mine:
             count = n + 1
     return check_program(put_behind(scop.program, name, count)) if count else scop
 
 
-def _far(scop: Scop, name: str) -> float:
+def _far(scop: Scop, name: str, level: int) -> float:
     """How many iterations ago what an update adds was assigned by what depends on it, at the least."""
     s = scop.statement(name)
     added = [term for _, term in terms_of(s.stmt.value) if not _is_own(s.stmt, term)]
-    return min(nearest(scop, s, added)) if s.loops else inf
+    return min(nearest(scop, s, added, level))
 
 
 def _is_own(stmt: Stmt, term: Expr) -> bool:
