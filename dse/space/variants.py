@@ -15,6 +15,7 @@ from dse.space.loops.rectangles import in_rectangles, short_chains
 from dse.space.loops.regrouped import critical_last, distributed, reassociated
 from dse.space.loops.told_apart import first_apart, turns_written_out
 from dse.space.loops.trimmed import trimmed
+from dse.space.loops.united import united
 from dse.space.loops.wide_skews import widely_skewed
 from dse.space.memory.kept import kept
 from dse.space.memory.registers import in_registers
@@ -74,7 +75,7 @@ def variants(
     """
     steps = start.steps
     if not start.structured:
-        state, steps = trimmed(state, steps)
+        state, steps = united(*trimmed(state, steps))
         state, steps = two_passes(state, steps, floats=reassociate)
     state, last = critical_last(state, floats=reassociate and not start.structured)
     state, free = reassociated(state, floats=reassociate)

@@ -113,6 +113,7 @@ CODES: dict[str, str] = {
     "W250": "two loops that are no one loop: more stands in the outer one, or their iterations are no range",
     "W251": "a loop that was not flattened: nothing divides by the size",
     "W252": "a loop of which peeling would leave nothing",
+    "W253": "two statements that are not one: they do different things, or not in neighbouring ranges of a loop",
     "W254": "arrays that a memory of the board has no room for",
     "W300": "no Python bindings of MLIR are installed",
     "W301": "the runtime library of the just-in-time compiler cannot be loaded",

@@ -37,3 +37,8 @@ class RangeMethods(PragmaMethods):
     def trim(self, stmt: str) -> Self:
         """See `dsl.schedules.range_steps.Trim`."""
         return self._add(steps.Trim, stmt)
+
+    @step_method
+    def unite(self, stmt: str, other: str) -> Self:
+        """See `dsl.schedules.range_steps.Unite`."""
+        return self._add(steps.Unite, stmt, other)

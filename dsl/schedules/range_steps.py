@@ -63,6 +63,16 @@ class Separate(Step):
 
 
 @dataclass(frozen=True, slots=True)
+class Unite(Step):
+    """Make one statement of two that do the same in neighbouring ranges of a loop, in one loop over both."""
+
+    kind = "unite"
+    other_names = ("merge_statements", "merge_ranges")
+    stmt: str
+    other: str
+
+
+@dataclass(frozen=True, slots=True)
 class Trim(Step):
     """Leave out the iterations of a statement whose values nothing reads, as most of what ``m: i32[60, 60] = 0`` assigns
     where the program itself assigns all but the diagonal before it reads it.

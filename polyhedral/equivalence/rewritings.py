@@ -8,7 +8,7 @@ from typing import get_args
 
 from dsl.programs.program import Program
 from dsl.schedules.port_steps import Mirror, Replicate
-from dsl.schedules.range_steps import Join, Separate, Trim, Unflatten
+from dsl.schedules.range_steps import Join, Separate, Trim, Unflatten, Unite
 from dsl.schedules.recurrence_steps import (
     Carry,
     CriticalLast,
@@ -37,6 +37,7 @@ from polyhedral.equivalence.term_order import check_term_order
 from polyhedral.equivalence.trees import check_tree
 from polyhedral.equivalence.trimming import check_trimming
 from polyhedral.equivalence.two_passes import check_two_passes
+from polyhedral.equivalence.uniting import check_uniting
 from polyhedral.isl.effort import OPERATIONS, TooMuchWork, limited
 from polyhedral.schedule import apply_step
 from polyhedral.scop.lookup import find_loop
@@ -66,6 +67,7 @@ Rewrites = (
     | Trim
     | Pivot
     | TwoPass
+    | Unite
 )
 REWRITING = get_args(Rewrites)
 
@@ -137,7 +139,7 @@ def _rewriting(
             yield Rewriting(step, program, made.program, _origins(made), before.reassociated)
             depth = 0 if isinstance(step, Mirror | Versions) else _depth(before, step.at, step)
             yield Rewriting(step, made.program, new, (), after.reassociated, depth)
-        case Trim():
+        case Trim() | Unite():
             made = materialised(before)
             yield Rewriting(step, program, made.program, _origins(made), before.reassociated)
             yield Rewriting(step, made.program, new, (), after.reassociated)
@@ -188,23 +190,16 @@ def _checked(rewriting: Rewriting) -> Refutation | None:
     match rewriting.step:
         case Replicate(array=array):
             return check_replication(before, after, array)
-        case Locate(stmt=stmt):
-            return check_locating(before, after, stmt, rewriting.depth)
-        case Scan(stmt=stmt, factor=factor, tail=tail):
-            guarded = tail == "guard"
-            return check_scanning(before, after, stmt, rewriting.depth, factor, guarded)
-        case Tree(stmt=stmt):
-            return check_tree(before, after, stmt, rewriting.depth)
+        case Locate() | Scan() | Tree() | TwoPass():
+            return _along_a_loop(rewriting)
         case PartialSums(stmt=stmt):
             return check_partial_sums(before, after, stmt, rewriting.free)
-        case TwoPass(stmts=stmts):
-            return check_two_passes(before, after, stmts, rewriting.depth)
         case Pivot():
             return check_pivoting(before, after, dict(rewriting.origins))
         case Join() | Unflatten() | Separate():
             origins, memories = dict(rewriting.origins), dict(rewriting.memories)
             return check_loops(before, after, origins, rewriting.free, memories)
-        case Buffer() | Reuse() | Carry() | Mirror() | Versions() | Expand() | Trim() if (
+        case Buffer() | Reuse() | Carry() | Mirror() | Versions() | Expand() | Trim() | Unite() if (
             rewriting.origins
         ):
             return check_loops(before, after, dict(rewriting.origins), rewriting.free)
@@ -218,5 +213,22 @@ def _checked(rewriting: Rewriting) -> Refutation | None:
             return check_carrying(before, after, array)
         case Trim(stmt=stmt):
             return check_trimming(before, after, stmt)
+        case Unite(stmt=stmt, other=other):
+            return check_uniting(before, after, stmt, other)
         case CriticalLast(stmt=stmt):
             return check_term_order(before, after, stmt)
+
+
+def _along_a_loop(rewriting: Rewriting) -> Refutation | None:
+    """Of steps that say along which loop what is handed on is computed otherwise."""
+    before, after, depth = rewriting.before, rewriting.after, rewriting.depth
+    match rewriting.step:
+        case Locate(stmt=stmt):
+            return check_locating(before, after, stmt, depth)
+        case Scan(stmt=stmt, factor=factor, tail=tail):
+            return check_scanning(before, after, stmt, depth, factor, tail == "guard")
+        case Tree(stmt=stmt):
+            return check_tree(before, after, stmt, depth)
+        case TwoPass(stmts=stmts):
+            return check_two_passes(before, after, stmts, depth)
+    raise AssertionError("no step along a loop")

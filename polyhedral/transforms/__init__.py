@@ -44,6 +44,7 @@ from polyhedral.transforms.loops import (  # noqa: F401
     tile,
     trim,
     unflatten,
+    unite,
     unroll,
 )
 from polyhedral.transforms.recurrences import (  # noqa: F401

@@ -1,0 +1,246 @@
+"""Two statements that do the same in neighbouring ranges of a loop, as one in a loop over both, as a rewriting of the program.
+
+Before, with ``unite("S0", "S2")``::
+
+    for i in range(N):
+      for j in range(i):
+        for k in range(j):
+          S0: A[i, j] = A[i, j] - A[i, k] * A[k, j]
+        S1: A[i, j] = A[i, j] / A[j, j]
+      for j in range(i, N):
+        for k in range(i):
+          S2: A[i, j] = A[i, j] - A[i, k] * A[k, j]
+
+After::
+
+    for i in range(N):
+      for j in range(N):
+        for k in range(min(i, j)):
+          S0: A[i, j] = A[i, j] - A[i, k] * A[k, j]
+        if j < i:
+          S1: A[i, j] = A[i, j] / A[j, j]
+
+All runs in the order in which it ran. Whether the loops inside have the iterations that both had is for
+`polyhedral.transforms.loops.unite` to find, of the bounds that are offered here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from dsl.expressions.affine import Affine, Constraint
+from dsl.programs.program import If, Loop, Node, Program, Stmt, has_statement
+from dsl.programs.scopes import ordered_locals
+from dsl.programs.substituted import substituted
+
+Origins = Mapping[str, tuple[str, tuple[Affine, ...]]]
+"""What each statement of the program as it was is in the other one: a statement, and its iteration by the loops of the former."""
+
+
+class NotUnitedError(Exception):
+    """Two statements are not of one loop; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class United:
+    """The rewritten program."""
+
+    program: Program
+    origins: Origins
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """Neighbours in one body.
+
+    Attributes:
+        first: a loop with the first statement in it.
+        second: the loop that goes on where the first one ends, over the same variable.
+        once: whether it was no loop, but what the iteration behind the last one does.
+    """
+
+    first: Loop
+    second: Loop
+    once: bool
+
+
+def united(program: Program, one: str, other: str) -> Iterator[United]:
+    """Programs with one statement in the place of two, with each of the bounds that loops inside may have then.
+
+    Args:
+        program: all of whose loops count up by 1.
+        one: a statement.
+        other: another one.
+
+    Raises:
+        NotUnitedError: they are not alike, or not in neighbouring ranges.
+    """
+    around = {n.name: path for n, path in program.walk() if isinstance(n, Stmt)}
+    order = list(around)
+    first, second = sorted((one, other), key=order.index)
+    depth = 0
+    for a, b in zip(around[first], around[second], strict=False):
+        if a is not b:
+            break
+        depth += 1
+    siblings = _siblings(program.body, around[first][:depth], first)
+    at = next(n for n, node in enumerate(siblings) if has_statement(node, first))
+    if at + 1 == len(siblings) or not has_statement(siblings[at + 1], second):
+        raise NotUnitedError(f"{second} does not follow {first} in the next loop")
+    pair = _pair(siblings[at], siblings[at + 1])
+    mine, its = _nest(pair.first, first), _nest(pair.second, second)
+    _check_alike(pair, mine, its)
+    loops = [a for a in around[first][:depth] if isinstance(a, Loop)]
+    for bounds in _BOUNDS:
+        inner = _merged(mine, its, bounds)
+        whole = _whole(pair, first, second, inner)
+        body = _replaced(program.body, (siblings[at], siblings[at + 1]), whole)
+        new = ordered_locals(replace(program, body=body))
+        yield United(new, dict(_origins(around, first, second, len(loops), pair)))
+
+
+def _siblings(nodes: tuple[Node, ...], around: Sequence[Loop | If], name: str) -> tuple[Node, ...]:
+    """The body inside of some nodes that a statement is in."""
+    for node in around:
+        match node:
+            case Loop(body=body):
+                nodes = body
+            case If(then=then, orelse=orelse):
+                nodes = then if any(has_statement(n, name) for n in then) else orelse
+    return nodes
+
+
+def _pair(first: Node, second: Node) -> _Pair:
+    if not isinstance(first, Loop) or len(first.uppers) != 1:
+        raise NotUnitedError("the first statement is in no loop with one end")
+    (end,) = first.uppers
+    if isinstance(second, Loop) and second.lowers == (end,):
+        values = {second.var: Affine.of(first.var)}
+        body = tuple(substituted(n, values) for n in second.body)
+        return _Pair(first, replace(second, var=first.var, body=body), False)
+    return _Pair(first, replace(first, lowers=(end,), uppers=(end + 1,), body=(second,)), True)
+
+
+def _nest(loop: Loop, name: str) -> list[Node]:
+    """The nodes from a body of a loop down to a statement, each alone in the one before."""
+    node = next(n for n in loop.body if has_statement(n, name))
+    found = [node]
+    while isinstance(node, Loop):
+        if len(node.body) != 1:
+            raise NotUnitedError(f"{name} is not alone in its loops")
+        (node,) = node.body
+        found.append(node)
+    if not isinstance(node, Stmt):
+        raise NotUnitedError(f"{name} stands under a condition")
+    return found
+
+
+def _check_alike(pair: _Pair, mine: Sequence[Node], its: Sequence[Node]) -> None:
+    """The statements do the same, where both are: the second one in all iterations, or in the one that there is of it."""
+    a, b = mine[-1], its[-1]
+    assert isinstance(a, Stmt)
+    assert isinstance(b, Stmt)
+    if pair.once and len(mine) < len(its):
+        raise NotUnitedError(f"{b.name} does not go on where the loop of {a.name} ends")
+    if len(mine) != len(its):
+        raise NotUnitedError(f"{b.name} is in more or fewer loops than {a.name}")
+    at = {pair.first.var: pair.second.lowers[0]} if pair.once else {}
+    one, other = substituted(a, at), substituted(b, {**_names(mine, its), **at})
+    assert isinstance(one, Stmt)
+    assert isinstance(other, Stmt)
+    if (one.target, one.value) != (other.target, other.value):
+        raise NotUnitedError(f"{b.name} does something else than {a.name}")
+
+
+def _names(mine: Sequence[Node], its: Sequence[Node]) -> dict[str, Affine]:
+    """The loops of the one statement by those of the other one."""
+    pairs = zip(mine, its, strict=True)
+    return {
+        b.var: Affine.of(a.var) for a, b in pairs if isinstance(a, Loop) and isinstance(b, Loop)
+    }
+
+
+_BOUNDS = ((True, False), (False, True), (True, True))
+"""Whether loops inside have the bounds of the first and of the second statement's."""
+
+
+def _merged(mine: Sequence[Node], its: Sequence[Node], bounds: tuple[bool, bool]) -> Node:
+    """The loops inside, around the statement."""
+    names = _names(mine, its)
+    (*loops, node) = mine
+    for a, b in reversed(list(zip(loops, its[:-1], strict=True))):
+        assert isinstance(a, Loop)
+        assert isinstance(b, Loop)
+        lowers, uppers = (
+            tuple(
+                dict.fromkeys(
+                    (
+                        *(ours if bounds[0] else ()),
+                        *((e.substitute(names) for e in others) if bounds[1] else ()),
+                    )
+                )
+            )
+            for ours, others in ((a.lowers, b.lowers), (a.uppers, b.uppers))
+        )
+        node = replace(a, lowers=lowers, uppers=uppers, body=(node,))
+    return node
+
+
+def _whole(pair: _Pair, first: str, second: str, inner: Node) -> Loop:
+    """The loop over both ranges."""
+    end = pair.second.lowers[0]
+    var = Affine.of(pair.first.var)
+    below, above = Constraint(end - 1 - var), Constraint(var - end)
+    front, behind = _split(pair.first.body, first)
+    its_front, its_behind = _split(pair.second.body, second)
+    body = (
+        *_guarded(below, front),
+        *_guarded(above, its_front),
+        inner,
+        *_guarded(below, behind),
+        *_guarded(above, its_behind),
+    )
+    return replace(pair.first, uppers=pair.second.uppers, body=body)
+
+
+def _split(nodes: tuple[Node, ...], name: str) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+    at = next(n for n, node in enumerate(nodes) if has_statement(node, name))
+    return nodes[:at], nodes[at + 1 :]
+
+
+def _guarded(cond: Constraint, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+    return (If(cond, nodes),) if nodes else ()
+
+
+def _replaced(nodes: tuple[Node, ...], old: tuple[Node, Node], new: Node) -> tuple[Node, ...]:
+    """The nodes with one in the place of two that follow each other."""
+    found: list[Node] = []
+    for node in nodes:
+        if node is old[0]:
+            found.append(new)
+        elif node is not old[1]:
+            match node:
+                case Loop(body=body):
+                    node = replace(node, body=_replaced(body, old, new))
+                case If(then=then, orelse=orelse):
+                    sides = _replaced(then, old, new), _replaced(orelse, old, new)
+                    node = replace(node, then=sides[0], orelse=sides[1])
+                case _:
+                    pass
+            found.append(node)
+    return tuple(found)
+
+
+def _origins(
+    around: Mapping[str, tuple[Loop | If, ...]],
+    first: str,
+    second: str,
+    depth: int,
+    pair: _Pair,
+) -> Iterator[tuple[str, tuple[str, tuple[Affine, ...]]]]:
+    for name, path in around.items():
+        iteration = [Affine.of(a.var) for a in path if isinstance(a, Loop)]
+        if name == second and pair.once:
+            iteration.insert(depth, pair.second.lowers[0])
+        yield name, (first if name == second else name, tuple(iteration))
