@@ -14,6 +14,9 @@ EXTRAS ?= csim,dse,db,dask,rtl,gnn,frames,dev
 # One worker more than two cores: many tests wait for servers, tools and processes.
 JOBS   ?= 3
 
+# Many containers set this: each process would compile the package and the tests anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 BIN   := $(VENV)/bin
 STAMP := $(VENV)/.installed
 QUICK := $(wildcard tests/test_*.py) tests/frontend tests/schedule tests/stored tests/examples \
