@@ -20,17 +20,30 @@ After::
         if j < i:
           S1: A[i, j] = A[i, j] / A[j, j]
 
-All runs in the order in which it ran. Whether the loops inside have the iterations that both had is for
+What stands directly around the statements and is alike as well becomes one with them, as what sets a scalar in front of the sum. Locals
+of an iteration of the second loop are those of the first then. All runs in the order in which it ran. Whether the loops inside have the iterations that both had is for
 `polyhedral.transforms.loops.unite` to find, of the bounds that are offered here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from dsl.expressions.affine import Affine, Constraint
-from dsl.programs.program import If, Loop, Node, Program, Stmt, has_statement
+from dsl.expressions.expr import loads
+from dsl.programs.expanded import with_accesses
+from dsl.programs.program import (
+    If,
+    Loop,
+    Node,
+    Program,
+    Stmt,
+    Storage,
+    has_statement,
+    map_statements,
+    statements_in,
+)
 from dsl.programs.scopes import ordered_locals
 from dsl.programs.substituted import substituted
 
@@ -44,10 +57,17 @@ class NotUnitedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class United:
-    """The rewritten program."""
+    """The rewritten program.
+
+    Attributes:
+        program: the program.
+        origins: what became of each statement.
+        locals: locals that are gone, each with the one in its place.
+    """
 
     program: Program
     origins: Origins
+    locals: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +78,13 @@ class _Pair:
         first: a loop with the first statement in it.
         second: the loop that goes on where the first one ends, over the same variable.
         once: whether it was no loop, but what the iteration behind the last one does.
+        locals: those of an iteration of the second loop, by which ones of the first they are; its body has these.
     """
 
     first: Loop
     second: Loop
     once: bool
+    locals: Mapping[str, str] = field(default_factory=dict)
 
 
 def united(program: Program, one: str, other: str) -> Iterator[United]:
@@ -88,16 +110,17 @@ def united(program: Program, one: str, other: str) -> Iterator[United]:
     at = next(n for n, node in enumerate(siblings) if has_statement(node, first))
     if at + 1 == len(siblings) or not has_statement(siblings[at + 1], second):
         raise NotUnitedError(f"{second} does not follow {first} in the next loop")
+    loops = [a for a in around[first][:depth] if isinstance(a, Loop)]
     pair = _pair(siblings[at], siblings[at + 1])
+    pair = _with_locals(program, pair, first, second, len(loops))
     mine, its = _nest(pair.first, first), _nest(pair.second, second)
     _check_alike(pair, mine, its)
-    loops = [a for a in around[first][:depth] if isinstance(a, Loop)]
     for bounds in _BOUNDS:
-        inner = _merged(mine, its, bounds)
-        whole = _whole(pair, first, second, inner)
+        whole, joined = _whole(pair, first, second, _merged(mine, its, bounds))
         body = _replaced(program.body, (siblings[at], siblings[at + 1]), whole)
         new = ordered_locals(replace(program, body=body))
-        yield United(new, dict(_origins(around, first, second, len(loops), pair)))
+        origins = dict(_origins(around, {**joined, second: first}, second, len(loops), pair))
+        yield United(new, origins, pair.locals)
 
 
 def _siblings(nodes: tuple[Node, ...], around: Sequence[Loop | If], name: str) -> tuple[Node, ...]:
@@ -120,6 +143,30 @@ def _pair(first: Node, second: Node) -> _Pair:
         body = tuple(substituted(n, values) for n in second.body)
         return _Pair(first, replace(second, var=first.var, body=body), False)
     return _Pair(first, replace(first, lowers=(end,), uppers=(end + 1,), body=(second,)), True)
+
+
+def _with_locals(program: Program, pair: _Pair, first: str, second: str, depth: int) -> _Pair:
+    """The neighbours with the same locals, where each has one of its own for what the statements assign."""
+    targets = {s.name: s.target.array for s in program.statements()}
+    mine, its = (program.array(targets[name]) for name in (first, second))
+    own = [array.scope_depth > depth and array.storage is Storage.LOCAL for array in (mine, its)]
+    if mine == its or not all(own) or replace(its, name=mine.name, span=mine.span) != mine:
+        return pair
+    if any(_touches(pair.first, its.name)) or any(_touches(pair.second, mine.name)):
+        return pair
+
+    def renamed(stmt: Stmt) -> Stmt:
+        return with_accesses(
+            stmt, lambda a: replace(a, array=mine.name) if a.array == its.name else a
+        )
+
+    body = tuple(map_statements(node, renamed) for node in pair.second.body)
+    return replace(pair, second=replace(pair.second, body=body), locals={its.name: mine.name})
+
+
+def _touches(node: Node, array: str) -> Iterator[bool]:
+    for stmt in statements_in(node):
+        yield array in (stmt.target.array, *(access.array for access in loads(stmt.value)))
 
 
 def _nest(loop: Loop, name: str) -> list[Node]:
@@ -187,21 +234,47 @@ def _merged(mine: Sequence[Node], its: Sequence[Node], bounds: tuple[bool, bool]
     return node
 
 
-def _whole(pair: _Pair, first: str, second: str, inner: Node) -> Loop:
-    """The loop over both ranges."""
+def _whole(pair: _Pair, first: str, second: str, inner: Node) -> tuple[Loop, dict[str, str]]:
+    """The loop over both ranges, and which statements of the second one are statements of the first one besides."""
     end = pair.second.lowers[0]
     var = Affine.of(pair.first.var)
     below, above = Constraint(end - 1 - var), Constraint(var - end)
     front, behind = _split(pair.first.body, first)
     its_front, its_behind = _split(pair.second.body, second)
-    body = (
-        *_guarded(below, front),
-        *_guarded(above, its_front),
-        inner,
-        *_guarded(below, behind),
-        *_guarded(above, its_behind),
+    before, after = _alike(front[::-1], its_front[::-1]), _alike(behind, its_behind)
+    pairs = (
+        *zip(front[::-1], its_front[::-1][:before], strict=False),
+        *zip(behind, its_behind[:after], strict=False),
     )
-    return replace(pair.first, uppers=pair.second.uppers, body=body)
+    joined = {
+        b.name: a.name
+        for x, y in pairs
+        for a, b in zip(statements_in(x), statements_in(y), strict=True)
+    }
+    body = (
+        *_guarded(below, front[: len(front) - before]),
+        *_guarded(above, its_front[: len(its_front) - before]),
+        *front[len(front) - before :],
+        inner,
+        *behind[:after],
+        *_guarded(below, behind[after:]),
+        *_guarded(above, its_behind[after:]),
+    )
+    return replace(pair.first, uppers=pair.second.uppers, body=body), joined
+
+
+def _alike(mine: Sequence[Node], its: Sequence[Node]) -> int:
+    """How many of the first nodes are the same, but for the names of statements."""
+
+    def plain(node: Node) -> Node:
+        return map_statements(node, lambda stmt: replace(stmt, name=""))
+
+    count = 0
+    for a, b in zip(mine, its, strict=False):
+        if plain(a) != plain(b):
+            break
+        count += 1
+    return count
 
 
 def _split(nodes: tuple[Node, ...], name: str) -> tuple[tuple[Node, ...], tuple[Node, ...]]:
@@ -234,7 +307,7 @@ def _replaced(nodes: tuple[Node, ...], old: tuple[Node, Node], new: Node) -> tup
 
 def _origins(
     around: Mapping[str, tuple[Loop | If, ...]],
-    first: str,
+    joined: Mapping[str, str],
     second: str,
     depth: int,
     pair: _Pair,
@@ -243,4 +316,4 @@ def _origins(
         iteration = [Affine.of(a.var) for a in path if isinstance(a, Loop)]
         if name == second and pair.once:
             iteration.insert(depth, pair.second.lowers[0])
-        yield name, (first if name == second else name, tuple(iteration))
+        yield name, (joined.get(name, name), tuple(iteration))

@@ -18,7 +18,8 @@ def check_uniting(before: Program, after: Program, one: str, other: str) -> Refu
         one, other: the statements.
     """
     try:
-        found = in_one(before, one, other).origins
+        found = in_one(before, one, other)
     except NotUnitedError as error:
         return Refutation("W339", f"{one} and {other} as one: {error}", before.span, ())
-    return check_loops(after, before, {n: Origin(*at) for n, at in found.items()}, frozenset())
+    origins = {n: Origin(*at) for n, at in found.origins.items()}
+    return check_loops(after, before, origins, frozenset(), found.locals)

@@ -47,6 +47,21 @@ def cholesky(A: f32[N, N]):
 
 
 @weft.kernel
+def scalars(A: f32[N, N]):
+    for i in range(N):
+        for j in range(i):
+            w: f32 = A[i, j]
+            for k in range(j):
+                w -= A[i, k] * A[k, j]
+            A[i, j] = w / A[j, j]
+        for j in range(i, N):
+            v: f32 = A[i, j]
+            for k in range(i):
+                v -= A[i, k] * A[k, j]
+            A[i, j] = v
+
+
+@weft.kernel
 def halves(x: i32[12], y: i32[12], z: i32[12]):
     for a in range(5):
         z[a] = x[a] + 1
@@ -94,13 +109,19 @@ def test_one_loop_runs_over_both_ranges() -> None:
     )
 
 
-CASES = [(lu, "S0", "S2"), (cholesky, "S2", "S0"), (halves, "S1", "S2")]
+CASES = [(lu, "S0", "S2"), (cholesky, "S2", "S0"), (scalars, "S1", "S4"), (halves, "S1", "S2")]
 
 
 def test_all_levels_agree() -> None:
     cases = [Case(n, k.program, steps(*pair)) for n, (k, *pair) in enumerate(CASES)]
     found = check_levels(cases, cxx=False)
     assert not found, found[0].report()
+
+
+def test_what_is_alike_around_them_becomes_one_too() -> None:
+    after = apply(scalars.program, steps("S1", "S4")).scop.program
+    assert [a.name for a in after.locals] == ["w"]
+    assert [s.name for s in after.statements()] == ["S0", "S1", "S2", "S5"]
 
 
 def test_the_search_finds_them() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dsl.programs.program import Program, Stmt
+from dsl.programs.program import Program, Stmt, Storage
 from dsl.programs.united import NotUnitedError
 from dsl.programs.united import united as as_one
 from dsl.schedules.range_steps import Unite
@@ -30,7 +30,9 @@ def united(
     """
     steps = before
     program = state.scop.program
-    for one, other in [*_pairs(program)]:
+    # Those in most loops first: what stands around them goes with them.
+    inner = {s.name: -len(s.loops) for s in state.scop.statements}
+    for one, other in sorted(_pairs(program), key=lambda pair: inner[pair[0]]):
         names = {s.name for s in state.scop.statements}
         step = Unite(one, other)
         if names >= {one, other} and (moved := tried(state, step)) is not None:
@@ -43,7 +45,9 @@ def _pairs(program: Program) -> Iterator[tuple[str, str]]:
     statements: tuple[Stmt, ...] = program.statements()
     for n, one in enumerate(statements if len(statements) <= _MOST else ()):
         for other in statements[n + 1 :]:
-            if other.target.array == one.target.array:
+            mine, its = program.array(one.target.array), program.array(other.target.array)
+            local = mine.storage is its.storage is Storage.LOCAL
+            if mine == its or (local and mine.scope_depth == its.scope_depth > 0):
                 try:
                     next(as_one(program, one.name, other.name))
                 except NotUnitedError:

@@ -65,9 +65,9 @@ def unite(state: ScheduledScop, step: Unite) -> ScheduledScop:
     except LanguageError as error:
         raise _refused(step, f"they cannot be one: {error.message}") from error
     names = {s.name for s in scop.statements}
-    gone = {step.stmt, step.other} - names
-    free = state.reassociated & names if gone <= state.reassociated else state.reassociated - gone
-    free -= set() if gone <= state.reassociated else {step.stmt, step.other}
+    # What is one is free where both were.
+    bound = {n for old, (n, _) in found.origins.items() if old not in state.reassociated}
+    free = (state.reassociated & names) - bound
     operators = tuple(o for o in state.operators if o.stmt in names)
     pieces = original(scop).pieces
     return replace(state, scop=scop, pieces=pieces, reassociated=free, operators=operators)
