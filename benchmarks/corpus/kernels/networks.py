@@ -14,10 +14,6 @@ GROUPS = {
 JUDGED_BY = {
     "softmax_online": "softmax_rows",
 }
-# Kernels whose expert computes something else that comes to the same: no schedule says that.
-OTHER_ALGORITHM = {
-    "softmax_online": "the maximum first, then the sum",
-}
 
 
 @weft.kernel
