@@ -22,6 +22,7 @@ from math import exp2, floor, inf, log2
 
 from dse.bounds.statement_plans import EXACT
 from dse.bounds.value_graph import NUMBER, WIRES, Value, ValueGraph
+from qor_gnn.body.quicker_sums import closing_states
 from qor_gnn.body.reassociation import REAL_SUMS
 from qor_gnn.design.region import Op
 from qor_gnn.tools.operators import Operator
@@ -175,7 +176,7 @@ class _Timed:
             if kind == "mul":
                 states -= self.tool.sums.saved
             if number in self.graph.handed:
-                states -= self.tool.recurrences.closing
+                states -= self._closing(op)
             self.times[number] = (floor(before / self.state + _EXACT) + max(0, states)) * self.state
             return
         passed = before - floor(before / self.state + _EXACT) * self.state
@@ -246,8 +247,12 @@ class _Timed:
         if self.graph.values[number].kind == NUMBER:
             return _NOTHING
         time = self.times[number]
-        levels = {name: time / d for name, d in self.unit[family].items()}
-        return _Run(levels, time, inf, self._once(number))
+        # What operators have whole states for may start late in one: logic in front of it takes none.
+        whole = floor(time / self.state + _EXACT) * self.state
+        units = self.unit[family]
+        levels = {n: (whole if d >= self.state else time) / d for n, d in units.items()}
+        entered = whole if any(d >= self.state for d in units.values()) else time
+        return _Run(levels, entered, inf, self._once(number))
 
     def _once(self, number: int) -> bool:
         """Whether a value is not there in other bits as well, which something else takes."""
@@ -297,12 +302,16 @@ class _Timed:
             _, more, longer = self._operator(test)
             return delay + more + (states + longer) * self.state
         if states and kind != "select":
-            states = max(0, states - self.tool.sums.saved - self.tool.recurrences.closing)
+            states = max(0, states - self.tool.sums.saved - self._closing(op))
         return states * self.state + delay
+
+    def _closing(self, op: Op) -> int:
+        """States that it may be short of on a recurrence of its own."""
+        return max(closing_states(self.tool, each) for each in self.tool.operators_of(op))
 
     def _operator(self, op: Op) -> tuple[str, float, int]:
         """The kind, ns and states of an operation."""
-        key = (op.kind, op.type, op.width, op.factors)
+        key = (op.kind, op.type, op.width, op.factors, op.value)
         known = self.known.get(key)
         if known is None:
             operator = operator_of(self.tool, op)

@@ -25,6 +25,7 @@ from dsl.expressions.expr import Access as Read
 from dsl.programs.program import Program, Storage
 from polyhedral.dependences.chains import chains
 from polyhedral.scop.scheduled import build
+from qor_gnn.body.quicker_sums import closing_states
 from qor_gnn.body.reassociation import REAL_SUMS
 from qor_gnn.design.region import Access, Op, Statement
 from qor_gnn.tools.operators import Operator
@@ -260,13 +261,19 @@ def _recurrences(facts: Facts, tool: Personality, free: bool) -> Iterator[tuple[
         alone = len(groups) == 1 and groups[0][0] != ""
         delay = sum(states for _, states in groups)
         if sum(len(step) for step in steps) == 1:
-            delay = max(0, delay - tool.recurrences.closing)
+            delay = max(0, delay - _closing(facts.statements[chain.statements[0]], tool))
         if alone:
             levels = ceil(log2(chain.repeats + 1))
             yield levels * delay, f"a tree of {levels} levels of {along}, {delay} cycles each"
         else:
             times = f"{chain.repeats:,} times {delay} cycles"
             yield chain.repeats * delay, f"{times} along {along} through {through}"
+
+
+def _closing(statement: Statement, tool: Personality) -> int:
+    """States that a recurrence of one operator of a statement may be short of."""
+    every = (o for op in statement.ops if op.computes for o in tool.operators_of(op))
+    return max((closing_states(tool, o) for o in every), default=tool.recurrences.closing)
 
 
 Group = tuple[str, int]

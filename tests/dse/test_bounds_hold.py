@@ -10,6 +10,7 @@ import pytest
 
 import weft
 from dse.bounds.bounds import bounds, work_of
+from dse.estimates.estimation import setting
 from dse.space.space import Choice, Point, Space, space_of
 from dse.strategies.ladder import vectors
 from dsl.schedules.schedule import Schedule
@@ -247,3 +248,35 @@ def test_no_random_design_is_under_the_bounds(first: int) -> None:
         program = random_recurrence(seed)
         schedule, state = random_directives(random.Random(seed), program)
         assert [*bound_faults(program, schedule, state)] == [], seed
+
+
+@weft.kernel
+def multiplied(x: f32[20], y: f32[1]):
+    p: f32 = 1.0
+    for i in range(20):
+        p *= x[i]
+    y[0] = p
+
+
+@weft.kernel
+def limited(x: i32[20], y: i32[1]):
+    p: i32 = 1
+    for i in range(20):
+        p = max(p, x[i]) * x[i]
+    y[0] = p
+
+
+@pytest.mark.parametrize(
+    ("kernel", "place"),
+    [
+        (multiplied, ("vitis-2023.2", "xczu9eg", 8.0)),  # the product closes a state early
+        (limited, ("vitis-2023.2", "xcvc1902", 4.0)),  # the limit is in the product's first state
+    ],
+    ids=["multiplied", "limited"],
+)
+def test_bounds_hold_at_other_clocks(kernel, place) -> None:
+    tool = setting(*place).tool
+    program, schedule = kernel.program, Schedule((Pipeline("i", 1),))
+    answer = estimate(kernel_of_tree(loop_tree(apply(program, schedule))), tool)
+    found = bounds(work_of(program, tool), tool, answer.dsp, answer.lut)
+    assert 0.5 * answer.latency.average < found.cycles <= answer.latency.average
