@@ -204,6 +204,11 @@ def _factors(kind: str, taken: tuple[Value, ...]) -> tuple[int, int]:
     """See `qor_gnn.design.region.Op.factors`."""
     if kind in ("shl", "shr"):
         return (taken[0].type[1], WIRES) if taken[1].op.kind == "const" else NO_FACTORS
+    if kind in ("div", "mod"):
+        by = taken[1]
+        return (
+            (_own_width(taken[0]), max(2, _own_width(by))) if by.op.kind == "const" else NO_FACTORS
+        )
     if kind != "mul":
         return NO_FACTORS
     short, long = sorted(map(_own_width, taken))

@@ -143,7 +143,8 @@ class Op:
     ``value`` is that of a number, and tells operators of one kind apart, as the predicate of a comparison does; ``impl`` is
     the implementation that a schedule asks for (``fabric``, ``dsp``), empty for the tool's own choice.
     ``factors`` are the widths of the factors of a product of integers, the longer one first, before they are extended to that
-    of the result; the shorter one is `WIRES` of what a power of two is multiplied with, or a shift by a constant. `NO_FACTORS` of anything else.
+    of the result; the shorter one is `WIRES` of what a power of two is multiplied with, or a shift by a constant. Of a quotient or
+    remainder by a number they are the widths of what is divided and of the number. `NO_FACTORS` of anything else.
     """
 
     kind: str

@@ -23,6 +23,7 @@ from qor_gnn.tools.memories import Memories, memories
 from qor_gnn.tools.operators import Library, Operator, Table, completed, library
 from qor_gnn.tools.operators.at_clock import library_at
 from qor_gnn.tools.operators.calibration import Calibration
+from qor_gnn.tools.operators.library import UNSIGNED
 from qor_gnn.tools.operators.multipliers import IMPLEMENTATIONS
 from qor_gnn.tools.policies.accesses import Accesses
 from qor_gnn.tools.policies.banks import Banks
@@ -76,6 +77,9 @@ class Version:
     like: str | None = None
 
 
+_WITHOUT_SIGN = frozenset({"arith.divui", "arith.remui"})
+
+
 class Computation(Protocol):
     """What an operator is chosen by: an operation of a design, as `qor_gnn.design.region.Op` has it."""
 
@@ -90,6 +94,9 @@ class Computation(Protocol):
 
     @property
     def impl(self) -> str: ...
+
+    @property
+    def value(self) -> str: ...
 
     @property
     def factors(self) -> tuple[int, int]: ...
@@ -178,7 +185,10 @@ class Personality:
             ToolError: W451, the library has no such operator.
         """
         asked = op.impl if impl is None else impl
-        return self.operator(op.kind, op.type, op.width, asked, op.factors)
+        unsigned = f"{op.kind}_{UNSIGNED}"
+        known = op.value in _WITHOUT_SIGN and unsigned in self.library.integers
+        kind = unsigned if known else op.kind
+        return self.operator(kind, op.type, op.width, asked, op.factors)
 
     def operators_of(self, op: Computation) -> tuple[Operator, ...]:
         """The operator of an operation in all implementations: the tool's own choice, then others.

@@ -94,8 +94,17 @@ def running(x: i32[12], y: i32[12]):
     y[0] = total
 
 
+@weft.kernel
+def by_numbers(x: i32[12], y: i32[12], d: u32[12], z: u32[12]):
+    for i in range(12):  # products with the inverses of the numbers, no divisions
+        y[i] = x[i] // 3
+        z[i] = d[i] // 400
+
+
 @pytest.mark.parametrize("pipelined", [(), ("i",)])
-@pytest.mark.parametrize("kernel", [checksum, machine, running], ids=lambda k: k.program.name)
+@pytest.mark.parametrize(
+    "kernel", [checksum, machine, running, by_numbers], ids=lambda k: k.program.name
+)
 def test_the_model_takes_the_cycles_of_the_scheduler(kernel, pipelined):
     schedule = Schedule(tuple(Pipeline(loop, 1) for loop in pipelined))
     module = compile_design(kernel.program, schedule).module

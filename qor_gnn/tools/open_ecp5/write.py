@@ -15,10 +15,11 @@ from typing import Any
 from backends.rtl.graph import Kind
 from backends.rtl.operators.library import Key, Spec, spec
 from dsl.expressions.types import FixedType
+from qor_gnn.tools.operators.library import BY_NUMBER, UNSIGNED
 
 NAME = "open-ecp5-10ns"
 CLOCK = 10.0
-WIDTHS = (4, 8, 12, 16, 20, 24, 32, 36, 40, 48, 56, 64, 96, 128, 256)
+WIDTHS = (4, 8, 12, 16, 20, 24, 32, 36, 40, 48, 56, 64, 68, 80, 96, 128, 256)
 FACTORS = (4, 8, 12, 16, 18, 20, 24, 32, 36, 40, 48, 64)
 FILE = Path(__file__).parent / "operators.json"
 
@@ -51,16 +52,24 @@ _INTEGERS = {
     "shr": Kind.SHR,
     "cast": Kind.RESIZE,
     "mul": Kind.MUL,
-    "div": Kind.FLOORDIV,
-    "mod": Kind.REM,
 }
+_DIVISIONS = {"div": Kind.FLOORDIV, "mod": Kind.REM}
+
+TYPICAL = 7
+"""The number that quotients and remainders by numbers are timed with: they are products with its inverse, whose cycles the
+number hardly changes.
+"""
 
 
 def document() -> dict[str, Any]:
     """The file."""
     floats = {name: _float(name, *entry) for name, entry in _F32.items()}
-    integers = {name: {"steps": _steps(name, kind)} for name, kind in _INTEGERS.items()}
+    integers = {name: {"steps": _steps(kind)} for name, kind in _INTEGERS.items()}
     integers["mul"]["products"] = _products()
+    for name, kind in _DIVISIONS.items():
+        for signed, own in ((True, name), (False, f"{name}_{UNSIGNED}")):
+            integers[own] = {"steps": _steps(kind, signed)}
+            integers[f"{own}_{BY_NUMBER}"] = {"steps": _steps(kind, signed, TYPICAL)}
     return {
         "evidence": "the operator library of backends.rtl, which python -m qor_gnn.tools.open_ecp5.write reads",
         "operators": {"f32": floats},
@@ -101,10 +110,10 @@ def _delays(found: Spec) -> dict[str, float]:
     return {"first_ns": round(found.delay_in_ns, 2), "last_ns": round(found.delay_out_ns, 2)}
 
 
-def _steps(name: str, kind: Kind) -> list[dict[str, Any]]:
+def _steps(kind: Kind, signed: bool = True, number: int | None = None) -> list[dict[str, Any]]:
     steps = []
     for width in WIDTHS:
-        found = _integer(kind, width)
+        found = _integer(kind, width, signed, number)
         delays: dict[str, Any] = _delays(found)
         if "delay" in delays:
             delays["delay"] = [delays["delay"], 0]
@@ -116,9 +125,11 @@ def _steps(name: str, kind: Kind) -> list[dict[str, Any]]:
     return [*steps, {**last, "width": 100_000}]
 
 
-def _integer(kind: Kind, width: int) -> Spec:
-    """The operator whose result has so many bits; a product of two halves."""
-    whole = (width, True)
+def _integer(kind: Kind, width: int, signed: bool = True, number: int | None = None) -> Spec:
+    """The operator whose result has so many bits; a product of two halves, a quotient or remainder by a number."""
+    whole = (width, signed)
+    if number is not None:
+        return spec(Key(kind, width, (whole, whole), None, (None, number)), CLOCK)
     match kind:
         case Kind.MUL:
             half = (-(-width // 2), True)

@@ -104,6 +104,12 @@ class Step:
     last_ns: float = 0.0
 
 
+BY_NUMBER, UNSIGNED = "number", "unsigned"
+"""End the names of quotients and remainders by numbers, and of those of integers without a sign, of tools in which they are
+operators of their own: ``div_number``, ``div_unsigned``, ``div_unsigned_number``.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class ByFactors:
     """A product of factors of up to so many bits, of which up to ``width`` are kept."""
@@ -213,7 +219,8 @@ class Library:
         """The tool's own choice, but for ``impl`` of a product of integers; see
         `qor_gnn.tools.personality.Personality.operator`.
 
-        ``factors`` are the widths of the factors of a product, or of what is shifted, the longer one first;
+        ``factors`` are the widths of the factors of a product, or of what is shifted, the longer one first, or of a dividend
+        and the number that divides it;
         the shorter one is 0 where wires do it, and both are where they are not known.
 
         Raises:
@@ -232,6 +239,8 @@ class Library:
             found = self.integers["mul"].product(width, long, short)
             if found is not None:
                 return found
+        if type_ == "int" and short and f"{kind}_{BY_NUMBER}" in self.integers:
+            kind, width = f"{kind}_{BY_NUMBER}", long
         if type_ == "int" and kind in self.integers:
             found = self.integers[kind].operator(kind, width)
             return found if self.dsp_side else replace(found, alone=not found.registered)
