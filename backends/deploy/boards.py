@@ -89,6 +89,10 @@ class Board:
         passed = self.flow.gigabytes * clock * 8 / self.word
         return min(1.0, passed) if passed else 1.0
 
+    def passed(self, clock: float) -> float:
+        """Words of a port that its memory passes in a cycle of ``clock`` ns: as many ports of one array are worth having."""
+        return self.memory.read[1] * clock * 8 / self.word
+
     def remark(self, clock: float) -> str:
         """What the figures of a design do not say of its copies; empty where there is nothing to say."""
         words = self.words(clock)

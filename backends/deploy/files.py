@@ -183,7 +183,9 @@ def _board(
     board: Board,
 ) -> dict[str, str]:
     outside = [s for s in schedule if isinstance(s, Interface) and s.mode == "m_axi"]
-    bundles = dict.fromkeys(b for s in outside for b in (s.bundle or _BUNDLE, s.reads) if b)
+    bundles = dict.fromkeys(
+        b for s in outside for b in (s.bundle or _BUNDLE, s.reads, *s.also) if b
+    )
     mhz = f"{1000 / names.clock:g}"
     table = pprint.pformat([a.row() for a in arguments], width=100, sort_dicts=False)
     first = next((a.name for a in arguments), "x")

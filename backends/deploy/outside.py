@@ -162,7 +162,7 @@ def _free_ports(asked: Iterable[Interface], board: Board) -> list[int]:
     the schedule says no channel for is linked to the first one.
     """
     outside = [step for step in asked if step.mode == "m_axi"]
-    bundles = {bundle for step in outside for bundle in (step.bundle, step.reads)}
+    bundles = {bundle for step in outside for bundle in (step.bundle, step.reads, *step.also)}
     first = board.bank(0)
     banks = {bank for step in outside for bank in channels_in(step.bank) or (first,)} - {""}
     every = range(board.ports)

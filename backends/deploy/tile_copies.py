@@ -8,7 +8,7 @@ from math import ceil, prod
 
 from dsl.expressions.affine import Affine
 
-_WAIT = 72
+WAIT = 72
 """Cycles until a burst begins to pass (vitis_2023_2, ``outside``)."""
 _WORDS = 4
 """Words in a cycle that go from one copy on the chip to another, at least, as both are in banks."""
@@ -144,4 +144,4 @@ def _transfer(box: Sequence[int], group: Sequence[Moved]) -> int:
         if words[d] < whole[d]:
             bursts = prod(words[:d])
             break
-    return prod(words) + bursts * _WAIT
+    return prod(words) + bursts * WAIT

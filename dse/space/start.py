@@ -108,10 +108,20 @@ class Start:
         )
 
     def words(self, program: Program) -> Mapping[str, int]:
-        """How many elements of the arrays outside come at a time."""
+        """How many elements of the arrays outside come at a time, through all of the ports that one has at the most."""
         packs = [step for step in self.steps if isinstance(step, Pack)]
         arrays = [array for array in program.arrays if array.name in self.outside]
-        return {array.name: max(1, packed_lanes(packs, array)) for array in arrays}
+        ports = self._pointers
+        return {a.name: max(1, packed_lanes(packs, a)) * ports.get(a.name, 1) for a in arrays}
+
+    @cached_property
+    def _pointers(self) -> Mapping[str, int]:
+        """Those of each array outside."""
+        found: dict[str, int] = {}
+        for step in (step for steps in (self.steps, *self.others) for step in steps):
+            if isinstance(step, Interface):
+                found[step.argument] = max(found.get(step.argument, 1), 1 + len(step.also))
+        return found
 
     def lanes(self, program: Program) -> Mapping[tuple[str, int], int]:
         """Copies of packed arguments, by array and last dimension: how many elements are copied at a time."""

@@ -19,6 +19,7 @@ class LoopRequests:
         latency: the least and the most cycles of an iteration; 0 where nothing is said.
         target_ti: cycles from one execution to the next that the tool is to reach; 0: nothing is said.
         unbalanced: sums stay in the order in which they are written.
+        spread: its copies reach arrays outside through pointers of their own.
         allocation: operators by the tool's names, and how many units of each there are at the most.
     """
 
@@ -28,6 +29,7 @@ class LoopRequests:
     latency: tuple[int, int] = (0, 0)
     target_ti: int = 0
     unbalanced: bool = False
+    spread: bool = False
     allocation: tuple[tuple[str, int], ...] = ()
 
     def of_loop(self) -> tuple[str, ...]:

@@ -31,3 +31,15 @@ class Mirror(Step):
     array: str
     access: str
     name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread(Step):
+    """Cut a loop into ``ports`` blocks that run side by side, as the innermost loop, unrolled: each reaches arrays in memory
+    outside through a pointer of its own, where they have as many (`Interface`, ``also``).
+    """
+
+    kind = "spread"
+    other_names = ("multiport", "multi_port", "split_bundles")
+    loop: str
+    ports: int = 2

@@ -16,7 +16,7 @@ from dsl.errors.errors import InputError, did_you_mean
 from dsl.errors.shown import shown
 from dsl.schedules import steps
 from dsl.schedules.loop_requests import PipelineStyle
-from dsl.schedules.port_steps import Mirror, Replicate
+from dsl.schedules.port_steps import Mirror, Replicate, Spread
 from dsl.schedules.recurrence_methods import RecurrenceMethods
 from dsl.schedules.step_calls import (
     NoSuchStepError,
@@ -264,6 +264,11 @@ class ScheduleBuilder(RecurrenceMethods):
         return self._add(Mirror, array, access, name)
 
     @step_method
+    def spread(self, loop: str, ports: int = 2) -> ScheduleBuilder:
+        """See `dsl.schedules.port_steps.Spread`."""
+        return self._add(Spread, loop, ports)
+
+    @step_method
     def expand(self, array: str, loop: str) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Expand`."""
         return self._add(steps.Expand, array, loop)
@@ -340,9 +345,10 @@ class ScheduleBuilder(RecurrenceMethods):
         offset: str = "",
         bank: str = "",
         reads: str = "",
+        also: typing.Sequence[str] = (),
     ) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Interface`."""
-        values = (bundle, width, burst, outstanding, latency, offset, bank, reads)
+        values = (bundle, width, burst, outstanding, latency, offset, bank, reads, also)
         return self._add(steps.Interface, argument, mode, *values)
 
     @step_method

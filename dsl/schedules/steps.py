@@ -338,6 +338,8 @@ class Interface(Step):
         bank: memory outside that it is connected to: ``HBM[0]``, ``HBM[0:3]``, ``DDR[1]``.
         reads: of ``m_axi``: the bundle of a second pointer to the array, through which it is read: what
             reads and what writes can then be two processes (`Dataflow`). The kernel never reads what it wrote.
+        also: of ``m_axi``: the bundles of further pointers to the array, which loops that are cut for as many ports
+            go through (`dsl.schedules.port_steps.Spread`). No element is written twice, or read after it was written.
     """
 
     kind = "interface"
@@ -351,6 +353,7 @@ class Interface(Step):
     offset: str = ""
     bank: str = ""
     reads: str = ""
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,7 +173,15 @@ class _Builder:
             if i.argument == name:
                 lanes = packed_lanes(tree.packs, array)
                 axi = Axi(
-                    i.width, i.burst, i.outstanding, i.latency, i.offset, i.bank, lanes, i.reads
+                    i.width,
+                    i.burst,
+                    i.outstanding,
+                    i.latency,
+                    i.offset,
+                    i.bank,
+                    lanes,
+                    i.reads,
+                    " ".join(i.also),
                 )
                 info = replace(info, interface=Interface(i.mode, i.bundle), axi=axi)
         caches = [(c.lines, c.depth) for c in tree.caches if c.argument == name]

@@ -22,6 +22,7 @@ class Axi:
         bank: what it is connected to outside.
         lanes: elements of a word, where the argument is packed: rows are of whole words.
         reads: the bundle of a second pointer, through which it is read.
+        also: the bundles of further pointers, with blanks between them: loops that are spread go through these.
     """
 
     width: int = 0
@@ -32,6 +33,12 @@ class Axi:
     bank: str = ""
     lanes: int = 0
     reads: str = ""
+    also: str = ""
+
+    @property
+    def further(self) -> tuple[str, ...]:
+        """The bundles of further pointers."""
+        return tuple(self.also.split())
 
     def words(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         """The extents of an argument in words, the last of a row padded; those in elements if it is not packed."""
@@ -48,4 +55,5 @@ def axi_attribute(axi: Axi) -> Any:
         *map(ir.StringAttr.get, words),
         ir.IntegerAttr.get(i64, axi.lanes),
         ir.StringAttr.get(axi.reads),
+        ir.StringAttr.get(axi.also),
     )

@@ -58,9 +58,10 @@ class Interface(Hls.Attribute, name="interface"):
 
 
 class Axi(Hls.Attribute, name="axi"):
-    """``#hls.axi<width, burst, outstanding, latency, offset, bank, lanes, reads>``: options of an
+    """``#hls.axi<width, burst, outstanding, latency, offset, bank, lanes, reads, also>``: options of an
     ``m_axi`` port; 0, -1 (latency) and an empty string are the tool's own. ``lanes``: elements of a word, 0
-    where the argument is not packed. ``reads``: the bundle of a second pointer, through which it is read.
+    where the argument is not packed. ``reads``: the bundle of a second pointer, through which it is read. ``also``: those of
+    further pointers, with blanks between them.
     """
 
     width: _Int
@@ -71,6 +72,7 @@ class Axi(Hls.Attribute, name="axi"):
     bank: _String
     lanes: _Int
     reads: _String
+    also: _String
 
 
 class Stream(Hls.Attribute, name="stream"):

@@ -1,5 +1,5 @@
 """Readers and writers of what is asked of a loop beside its interval and its copies: ``hls.style``, ``hls.rewind``,
-``hls.skip_exit_check``, ``hls.latency``, ``hls.target_ti``, ``hls.allocation`` and ``hls.unbalanced``.
+``hls.skip_exit_check``, ``hls.spread``, ``hls.latency``, ``hls.target_ti``, ``hls.allocation`` and ``hls.unbalanced``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def request_attributes(asked: LoopRequests) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if asked.style:
         found["hls.style"] = ir.StringAttr.get(asked.style)
-    for name in ("rewind", "skip_exit_check", "unbalanced"):
+    for name in ("rewind", "skip_exit_check", "unbalanced", "spread"):
         if getattr(asked, name):
             found[f"hls.{name}"] = ir.UnitAttr.get()
     if asked.latency != (0, 0):
@@ -50,6 +50,7 @@ def requests_of(attributes: Any) -> LoopRequests:
         latency=latency,
         target_ti=int(attributes["hls.target_ti"].value) if "hls.target_ti" in attributes else 0,
         unbalanced="hls.unbalanced" in attributes,
+        spread="hls.spread" in attributes,
         allocation=tuple(map(_allocated, attributes.get("hls.allocation", ()))),
     )
 
@@ -77,6 +78,7 @@ REQUEST_CHECKS: dict[str, Callable[[Any], bool]] = {
     ),
     "hls.target_ti": _is(ir.IntegerAttr),
     "hls.unbalanced": _is(ir.UnitAttr),
+    "hls.spread": _is(ir.UnitAttr),
 }
 """What each attribute has to be."""
 
@@ -99,6 +101,8 @@ def contradiction_in(
         return "runs free and is rewound"
     if asked.skip_exit_check and (not unroll or (trip is not None and trip % unroll)):
         return "has no copies that need no exit check"
+    if asked.spread and (unroll != 0 or trip is None):
+        return "is spread over ports, and not unrolled completely"
     if least < 0 or most < 0 or 0 < most < least or asked.target_ti < 0:
         return f"has a latency of {least} to {most} and a target of {asked.target_ti} cycles"
     if any(limit < 1 for _, limit in asked.allocation):

@@ -31,7 +31,7 @@ class Argument:
     ``name`` is the user's, ``cpp`` the one in C++; ``type`` is the C++ type of the scalar or of an
     element of ``shape``; ``bank`` what it is connected to outside, where that is said. A packed one is
     in words of ``lanes`` elements, rows padded: ``words`` are the extents then. ``of`` is the argument, as it is
-    called in C++, of which this is a second pointer.
+    called in C++, of which this is another pointer.
     """
 
     name: str
@@ -61,7 +61,7 @@ class HlsSource:
 
     ``text`` is a complete translation unit, ``header`` declares the function for a testbench. Behind its
     ``arguments`` the function takes ``behind``: memory outside that its caller neither fills nor reads
-    (scratch), and second pointers to arrays, through which it reads them (``of`` says to which).
+    (scratch), and further pointers to arrays (``of`` says to which).
     ``support`` names the headers of ours that both need (see `include_directory`), ``uses_ap``
     says whether they need ``ap_int.h`` or ``ap_fixed.h``.
     """
@@ -152,9 +152,11 @@ def emit(module: Any, *, top: str | None = None) -> HlsSource:
     printer = RegionPrinter(kernel.names, needs)
     arguments = tuple(_argument(m, needs) for m in kernel.arguments)
     seconds = (
-        replace(a, cpp=m.reads, access="in", of=a.cpp)
+        replace(
+            a, cpp=name, access="in" if m.reads and name in m.ways(False) else a.access, of=a.cpp
+        )
         for a, m in zip(arguments, kernel.arguments, strict=True)
-        if m.reads
+        for name in m.names[1:]
     )
     texts = [parameters(m, m.written, needs) for m in kernel.arguments]
     taken = [*(first for first, *_ in texts), *(text for _, *second in texts for text in second)]

@@ -14,7 +14,11 @@ from mlir_passes.emit.names import Names
 
 @dataclass(slots=True, eq=False)
 class Memory:
-    """An argument or a local. ``reads`` is the second pointer to an argument, through which it is read, if it has one."""
+    """An argument or a local.
+
+    ``reads`` is the second pointer to an argument, through which it is read, if it has one. ``also`` are further pointers,
+    one for each copy but the first of a loop that is spread, and ``also_reads`` those behind ``reads``.
+    """
 
     name: str
     info: ArrayInfo
@@ -23,15 +27,24 @@ class Memory:
     read: bool = False
     written: bool = False
     reads: str = ""
+    also: tuple[str, ...] = ()
+    also_reads: tuple[str, ...] = ()
 
-    def named(self, written: bool) -> str:
-        """The name that it is read by, or written."""
-        return self.name if written or not self.reads else self.reads
+    def named(self, written: bool, port: int = 0) -> str:
+        """The name that it is read by, or written, in the copy of that number of a loop that is spread."""
+        ways = self.ways(written)
+        return ways[port if len(ways) > 1 else 0]
+
+    def ways(self, written: bool) -> tuple[str, ...]:
+        """All names that it is read by, or written."""
+        if written or not self.reads:
+            return (self.name, *self.also)
+        return (self.reads, *self.also_reads)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """One, or two."""
-        return (self.name, self.reads) if self.reads else (self.name,)
+        """One, and those of other pointers."""
+        return tuple(dict.fromkeys((*self.ways(True), *self.ways(False))))
 
 
 @dataclass(slots=True, eq=False)

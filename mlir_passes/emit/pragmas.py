@@ -81,6 +81,8 @@ def _interface(memory: Memory) -> list[str]:
         ways = {memory.name: bundle}
         if memory.reads:
             ways[memory.reads] = memory.info.axi.reads
+        for others in (memory.also, memory.also_reads):
+            ways |= dict(zip(others, memory.info.axi.further, strict=False))
         return [_outside(memory, name, behind) for name, behind in ways.items()]
     options: dict[str, object] = {"mode": mode, "port": memory.name, "bundle": bundle}
     if storage is not None and mode in _MEMORY_MODES:
@@ -117,7 +119,7 @@ def _port_options(memory: Memory, name: str) -> dict[str, object]:
         "latency": axi.latency if axi.latency >= 0 else "",
     }
     for direction, used in (("read", memory.read), ("write", memory.written)):
-        if used and name == memory.named(direction == "write"):
+        if used and name in memory.ways(direction == "write"):
             found[f"max_{direction}_burst_length"] = axi.burst or ""
             found[f"num_{direction}_outstanding"] = axi.outstanding or ""
     return found

@@ -27,7 +27,7 @@ def parameters(
     memory: Memory, written: bool, needs: Needs, words: Container[str] | None = None
 ) -> list[str]:
     """How memory is passed: scalars by value, a local one that is written by reference; arrays only read are
-    const. A second pointer for reads is a parameter by itself.
+    const. Further pointers are parameters by themselves.
 
     Args:
         memory: that is passed.
@@ -36,7 +36,8 @@ def parameters(
         words: those of the function's body, of which only what is named is passed; None for all.
     """
     texts = [
-        _parameter(memory, name, written and name == memory.name, needs) for name in memory.names
+        _parameter(memory, name, written and name in memory.ways(True), needs)
+        for name in memory.names
     ]
     return [
         text

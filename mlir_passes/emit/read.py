@@ -88,6 +88,14 @@ class _Reader(Scope):
         memory = Memory(self.names.fresh(info.name or f"arg{n}"), info, True, is_array)
         if info.axi.reads:
             memory.reads = self.names.fresh(f"{memory.name}_in")
+        further = info.axi.further
+        memory.also = tuple(
+            self.names.fresh(f"{memory.name}_{n}") for n, _ in enumerate(further, 1)
+        )
+        if info.axi.reads:
+            memory.also_reads = tuple(
+                self.names.fresh(f"{memory.reads}_{n}") for n, _ in enumerate(further, 1)
+            )
         if is_array:
             self.memories[value] = memory
             self.packed = self.packed or info.axi.lanes > 0
@@ -194,7 +202,7 @@ class _Reader(Scope):
         written = op.name.endswith(".store")
         if memory.info.axi.lanes:
             return memory, subscripts, lane(self, memory, subscripts, texts[:-1], written)
-        return memory, subscripts, subscript(memory.named(written), texts)
+        return memory, subscripts, subscript(memory.named(written, self.port), texts)
 
     def _load(self, op: Any, block: Block) -> None:
         if any(x in self.subscripts for x in op.operands):
@@ -230,6 +238,19 @@ class _Reader(Scope):
     # -------------------------------------------------------------------------------- control
 
     def _for(self, op: Any, block: Block) -> None:
+        bounds = self._bounds(op)
+        if not loop_info(op).requests.spread:
+            self._loop(op, block, *bounds)
+            return
+        if len(op.results):
+            raise unsupported(op, "it is spread over ports, and carries values")
+        # Each copy names the pointers that it goes through, so that it stands by itself.
+        first, end = max(b.const for b in bounds[0]), min(b.const for b in bounds[1])
+        for self.port, n in enumerate(range(first, end)):
+            self._loop(op, block, (Lin((), n),), (Lin((), n + 1),))
+        self.port = 0
+
+    def _bounds(self, op: Any) -> tuple[tuple[Lin, ...], tuple[Lin, ...]]:
         attributes = op.attributes
         operands = list(op.operands)
         n_lower, n_upper, _ = attributes["operandSegmentSizes"]
@@ -241,8 +262,15 @@ class _Reader(Scope):
             self.lins(operands[n_lower : n_lower + n_upper], op),
             self.ranges,
         )
+        return lowers, uppers
+
+    def _loop(
+        self, op: Any, block: Block, lowers: tuple[Lin, ...], uppers: tuple[Lin, ...]
+    ) -> None:
+        operands = list(op.operands)
+        n_lower, n_upper, _ = op.attributes["operandSegmentSizes"]
         info = loop_info(op)
-        step = int(attributes["step"].value)
+        step = int(op.attributes["step"].value)
         default = _ITERATORS[min(len(self.loops), len(_ITERATORS) - 1)]
         var = self.names.scoped(info.name or default, self.loops)
         source = op.regions[0].blocks[0]

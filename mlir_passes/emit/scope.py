@@ -37,7 +37,7 @@ class Scope:
     An SSA value is data (``values``), an affine expression of indices (``indices``), data that is a
     subscript (``subscripts``), or memory (``memories``). ``parameters`` are the indices that are arguments of the function; ``words`` those that
     an open loop goes over the lanes of, and ``tests`` what holds of some of the innermost loop's iterations;
-    neither is asked for unless an argument is ``packed``.
+    neither is asked for unless an argument is ``packed``. ``port`` is the number of the copy of a loop that is spread.
     """
 
     names: Names = field(default_factory=Names)
@@ -51,6 +51,7 @@ class Scope:
     words: dict[str, list[Word]] = field(default_factory=dict)
     tests: list[Cpp] = field(default_factory=list)
     packed: bool = False
+    port: int = 0
     kinds: dict[Any, tuple[int, str]] = field(default_factory=dict)
 
     def kind(self, type_: Any) -> tuple[int, str]:

@@ -27,7 +27,7 @@ def lane(
     counter, lanes = scope.loops[-1], memory.info.axi.lanes
     rest = subscripts[-1] - Lin.of(counter)
     word = Lin(tuple((atom, c // lanes) for atom, c in rest.terms), rest.const // lanes)
-    place = subscript(memory.named(written), (*row, scope.ranges.cpp(word)))
+    place = subscript(memory.named(written, scope.port), (*row, scope.ranges.cpp(word)))
     own, tests = scope.words.setdefault(counter, []), tuple(dict.fromkeys(scope.tests))
     for known in own:
         same = (known.memory, known.place, known.written) == (memory, place, written)

@@ -28,8 +28,12 @@ CONTROLS = ("s_axilite", "ap_ctrl_hs", "ap_ctrl_chain", "ap_ctrl_none")
 
 _BANK = re.compile(r"(HBM|DDR)\[(\d{1,2})(?::(\d{1,2}))?\]")
 _BANKS = {"HBM": 32, "DDR": 4}
-_OPTIONS = ("width", "burst", "outstanding", "latency", "offset", "bank", "reads")
-_OF_AN_ARGUMENT = ("offset", "reads")  # options that arguments of one port may have in two ways
+_OPTIONS = ("width", "burst", "outstanding", "latency", "offset", "bank", "reads", "also")
+_OF_AN_ARGUMENT = (
+    "offset",
+    "reads",
+    "also",
+)  # options that arguments of one port may have in two ways
 
 
 def word_bits(dtype: DType) -> int:
@@ -173,7 +177,7 @@ def check_bundles(steps: Iterable[Interface]) -> None:
         if step.mode != "m_axi":
             continue
         # Those without a bundle share the tool's own port.
-        for bundle in dict.fromkeys((step.bundle, step.reads or step.bundle)):
+        for bundle in dict.fromkeys((step.bundle, step.reads or step.bundle, *step.also)):
             _check_alike(first.setdefault(bundle, step), step, bundle)
 
 

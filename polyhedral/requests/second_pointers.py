@@ -1,9 +1,8 @@
-"""Arrays outside that are read through a pointer of their own: is that as good as reading what the other one
-writes?
+"""Arrays outside that are accessed through several pointers: is that as good as through one?
 
-To the tool the two are two arrays: it may read ahead of what it writes. So no read may take a value that the
-kernel has written, and what reads and what writes are nests that follow one another, or processes
-(`polyhedral.legality.write_after_read`).
+To the tool these are several arrays: it may read through one ahead of what it writes through another. So no read may take
+a value that the kernel has written, and what reads and what writes are nests that follow one another, or processes
+(`polyhedral.legality.write_after_read`). Through pointers of loops that are spread no element is written twice.
 """
 
 from __future__ import annotations
@@ -12,8 +11,9 @@ from collections.abc import Iterator
 
 from dsl.errors.errors import ScheduleError
 from dsl.schedules.steps import Interface
-from polyhedral.dependences.direct import Dependence, array_flows
+from polyhedral.dependences.direct import Dependence, DepKind, array_dependences, array_flows
 from polyhedral.scop.execution_order import shared_loops
+from polyhedral.scop.ranges import whole_range
 from polyhedral.scop.scheduled import Piece, ScheduledScop
 from polyhedral.scop.scop import Scop
 
@@ -28,6 +28,54 @@ def check_second_pointers(state: ScheduledScop) -> None:
     for step in state.interfaces:
         if step.reads:
             _check(state, step)
+        if step.also:
+            _check_further(state, step)
+    _check_spread(state)
+
+
+def _check_further(state: ScheduledScop, step: Interface) -> None:
+    name, found = step.argument, array_dependences(state.scop, step.argument)
+    if any(piece.statement.touches(name) for piece in state.pieces) and not found:
+        return
+    written = [p for p in state.pieces if p.statement.stmt.target.array == name]
+    kinds = {DepKind.FLOW: "reads what {0} wrote", DepKind.OUTPUT: "writes what {0} wrote"}
+    for dependence in found:
+        if (text := kinds.get(dependence.kind)) is not None:
+            raise ScheduleError(
+                "W231",
+                f"'{name}' cannot be reached through several pointers: {dependence.sink.name} "
+                f"{text.format(dependence.source.name)}",
+                span=step.span,
+                help="leave also out, or buffer the array where it stays on the chip in between",
+            )
+    if written and not step.reads:
+        raise ScheduleError(
+            "W231",
+            f"'{name}' cannot be reached through several pointers: it is read, and written later",
+            span=step.span,
+            help="reads, beside also, gives what is read pointers of its own",
+        )
+
+
+def _check_spread(state: ScheduledScop) -> None:
+    """Arrays outside have as many pointers as the loops that are spread around their accesses have copies, or one."""
+    pointers = {s.argument: 1 + len(s.also) for s in state.interfaces if s.mode == "m_axi"}
+    for piece in state.pieces:
+        for level, dim in enumerate(piece.dims):
+            if not dim.requests.spread:
+                continue
+            interval = whole_range([(piece, level)])
+            copies = 0 if interval is None else interval.extent
+            used = [
+                access.array for access in (*piece.statement.reads, piece.statement.stmt.target)
+            ]
+            for array in dict.fromkeys(a for a in used if pointers.get(a, 1) not in (1, copies)):
+                raise ScheduleError(
+                    "W231",
+                    f"'{array}' has {pointers[array]} pointers, and {piece.name} is spread over {copies} ports",
+                    span=next(s.span for s in state.interfaces if s.argument == array),
+                    help="name a bundle for each copy but the first: also=[...]",
+                )
 
 
 def _check(state: ScheduledScop, step: Interface) -> None:

@@ -103,8 +103,11 @@ class Piece:
 
     @property
     def depth(self) -> int:
-        """Loops around it, but for those innermost over lanes and over positions of a window."""
-        count = len(self.dims)
+        """Loops around it, but for those innermost over lanes and over positions of a window, and those from one that is
+        spread over ports on, whose copies stand by themselves.
+        """
+        spread = (k for k, dim in enumerate(self.dims) if dim.requests.spread)
+        count = next(spread, len(self.dims))
         while count and (self.dims[count - 1].lane or self.dims[count - 1].held):
             count -= 1
         return count

@@ -41,6 +41,7 @@ from polyhedral.transforms.loops import (  # noqa: F401
     shift,
     skew,
     split,
+    spread,
     tile,
     trim,
     unflatten,

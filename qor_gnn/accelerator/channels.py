@@ -62,7 +62,8 @@ def crowded(board: Board, traffic: Sequence[Traffic]) -> tuple[str, ...]:
     notes = []
     for name, passing in channels.items():
         bundles = list(dict.fromkeys(one.bundle for one in passing))
-        if len(bundles) > 1 and free > 0:
+        arrays = {one.of or one.array for one in passing}  # ports of one array lead to one channel
+        if len(bundles) > 1 and len(arrays) > 1 and free > 0:
             other = next(bank for bank in board.channels if bank not in channels)
             notes.append(
                 f"{', '.join(bundles)} share {name}, and {free} of {board.flow.channels} channels of {board.name} are "

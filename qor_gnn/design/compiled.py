@@ -12,6 +12,7 @@ from qor_gnn.design.constants import folded, folded_alone
 from qor_gnn.design.padding import padded
 from qor_gnn.design.region import Function, Kernel, Node, Op, Statement
 from qor_gnn.design.reshaped import in_words
+from qor_gnn.design.spread import spread_out
 from qor_gnn.design.value_ranges import narrowed, narrowed_alone, ranges_of
 
 _LOW_BITS = ("add", "sub", "mul")
@@ -19,7 +20,7 @@ _LOW_BITS = ("add", "sub", "mul")
 
 def compiled(kernel: Kernel) -> Kernel:
     """The kernel as a compiler hands it on, locals in the order of their names."""
-    kernel = narrowed(folded(padded(kernel)))
+    kernel = narrowed(folded(padded(spread_out(kernel))))
     types = {m.name: m.dtype for m in kernel.memories}
     arguments = [m for m in kernel.memories if m.argument]
     own = sorted((m for m in kernel.memories if not m.argument), key=lambda m: m.name)

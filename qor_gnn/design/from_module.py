@@ -106,7 +106,7 @@ class _Reader:
             axi = info.axi
             port = Port(
                 info.interface.bundle, axi.width, axi.latency, axi.lanes, axi.reads,
-                axi.burst, axi.outstanding, axi.bank,
+                axi.burst, axi.outstanding, axi.bank, also=axi.further,
             )  # fmt: skip
             found = outside(found, port)
         self.memories.append(found)

@@ -111,7 +111,15 @@ class _Reader:
             if i.argument == array.name and i.mode == OUTSIDE:
                 lanes = packed_lanes(self.tree.packs, array)
                 port = Port(
-                    i.bundle, i.width, i.latency, lanes, i.reads, i.burst, i.outstanding, i.bank
+                    i.bundle,
+                    i.width,
+                    i.latency,
+                    lanes,
+                    i.reads,
+                    i.burst,
+                    i.outstanding,
+                    i.bank,
+                    also=i.also,
                 )
                 return outside(found, port)
         return found

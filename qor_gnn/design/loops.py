@@ -85,7 +85,9 @@ def loop_of(
         asked.independent,
         automatic=not asked.sequential,
         processes=asked.processes,
-        requests=_requests(asked.requests, around) if unroll else NO_REQUESTS,
+        requests=_requests(asked.requests, around)
+        if unroll
+        else LoopRequests(spread=asked.requests.spread),
     )
 
 

@@ -32,6 +32,8 @@ class Port:
         latency: states in which it is taken to answer; -1: as the tool does.
         lanes: elements of a word of a packed argument; 0: it is accessed by elements.
         reads: the bundle of a second pointer, through which it is read.
+        also: those of further pointers, until `qor_gnn.design.spread` makes memories of them; ``of`` is then the array that
+            one points to, ``""`` for its first pointer.
         burst: beats of its longest burst; 0: as the tool does.
         outstanding: requests that may be on their way; 0: as the tool does.
         bank: what it is connected to outside; ``""`` where nothing is said.
@@ -50,6 +52,8 @@ class Port:
     bank: str = ""
     pace: tuple[float, float] = (1.0, 1.0)
     stall: float = 0.0
+    also: tuple[str, ...] = ()
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ class Traffic:
         bursts: requests that a tool makes of them; a request of many words is split into those of AXI.
         beats: words of the longest request of AXI.
         outstanding: requests that may be on their way.
+        of: the array, where this is a further pointer to it (`qor_gnn.design.spread`); ``""`` for the first.
     """
 
     array: str
@@ -44,6 +45,7 @@ class Traffic:
     bursts: float
     beats: int
     outstanding: int
+    of: str = ""
 
     @property
     def bytes(self) -> float:
@@ -149,7 +151,7 @@ def _of(memory: Memory, write: bool, words: float, bursts: float) -> Traffic:
     bundle = port.bundle if write or not port.reads else port.reads
     return Traffic(
         memory.name, bundle, port.bank, "write" if write else "read", words, size, min(bursts, words),
-        longest_burst(port, size), port.outstanding or BURST,
+        longest_burst(port, size), port.outstanding or BURST, port.of,
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backends.deploy.boards import board_of
+from backends.deploy.more_ports import through_more_ports
 from backends.deploy.outside import in_tiles, outside
 from backends.deploy.tiles import Allowance
 from dse.accelerator.room import fitting
@@ -129,14 +130,20 @@ class Searched:
 
         most = limits_of(board.device, self.share, self.dsp, self.limits, None).resources["bram18"]
         plain, allowed = fitting(program, self.where, most, allowed, planned)
-        start = start_of(program, plain, self.fix)
+
+        def ported(plan: Schedule) -> Schedule:
+            if schedule:
+                return plan  # its loops are the user's
+            return through_more_ports(program, plan, board, self.clock, allowed.dsp)
+
+        start = start_of(program, ported(plain), self.fix)
         tiles = in_tiles(program, schedule, board, allowed, whole)
         wide = None if schedule else in_wider_tiles(program, plain, board, allowed, whole)
         joined = None if schedule else in_one_pass(program, wide or plain)
         parts = None if schedule else in_parts_of_tables(program, plain, board, allowed, whole)
         across = None if schedule else stored_across(program, plain, tiles, board, allowed, whole)
         ways = (tiles, wide, joined, parts, across)
-        others = (start_of(program, one, self.fix).steps for one in ways if one)
+        others = (start_of(program, ported(one), self.fix).steps for one in ways if one)
         return replace(start, others=tuple(others))
 
     @property

@@ -102,7 +102,12 @@ def present(state: ScheduledScop, context: Context, most: int) -> Iterator[tuple
 
 def _asked(pieces: Sequence[Piece]) -> bool:
     """Whether a schedule says already what becomes of the loops."""
-    dims = (dim for piece in pieces for dim in piece.dims if not (dim.lane or dim.held))
+    dims = (
+        dim
+        for piece in pieces
+        for dim in piece.dims
+        if not (dim.lane or dim.held or dim.requests.spread)
+    )
     return any(
         (dim.pipeline_ii, dim.unroll, dim.flatten, dim.sequential) != (None, None, None, False)
         or dim.requests != NO_REQUESTS

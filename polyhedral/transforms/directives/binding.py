@@ -115,7 +115,7 @@ def interface(state: ScheduledScop, step: Interface) -> ScheduledScop:
             span=step.span,
             help="a scalar is ap_none, ap_vld, ap_ack, ap_hs, ap_stable, axis or s_axilite",
         )
-    for bundle in filter(None, (step.bundle, step.reads)):
+    for bundle in filter(None, (step.bundle, step.reads, *step.also)):
         if not (bundle.isascii() and bundle.isidentifier()):
             raise ScheduleError("W215", f"'{bundle}' is no bundle name", span=step.span)
     if step.bundle and step.mode not in BUNDLED_MODES:
@@ -126,9 +126,10 @@ def interface(state: ScheduledScop, step: Interface) -> ScheduledScop:
             help=f"leave the bundle out, or choose {' or '.join(BUNDLED_MODES)}",
         )
     check_outside(array, step)
-    if step.reads and not array.shape:
-        text = f"'{array.name}' is a scalar, which is read without a pointer"
-        raise ScheduleError("W215", text, span=step.span, help="leave reads out")
+    for option in ("reads", "also"):
+        if getattr(step, option) and not array.shape:
+            text = f"'{array.name}' is a scalar, which is read without a pointer"
+            raise ScheduleError("W215", text, span=step.span, help=f"leave {option} out")
     state = _with_interface(state, step, f"the interface of '{step.argument}'")
     return _fitting(state, step.argument, step)
 
