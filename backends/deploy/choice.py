@@ -26,7 +26,7 @@ from backends.deploy.tile_copies import (
 
 _TILE = 60
 """About the cycles of filling and draining a pipeline: of each statement in each tile."""
-_ADD = 5
+ADD = 5
 """States of an adder of f32, about: of a sum in a tile each term waits for the one before it, however many sums
 there are."""
 _TREE = 16
@@ -222,7 +222,7 @@ def _computed(
     slices = sum(prod(covered.get(v, spans[v]) for v in own) * n for own, n in nest.work)
     terms = sum(prod(spans.get(name, 1) for name in chain) for chain in nest.chains)
     tiles = prod(counts)
-    wait = terms * (_TREE_ADD / _TREE if nest.trees else _ADD)
+    wait = terms * (_TREE_ADD / _TREE if nest.trees else ADD)
     return max(slices / max(1, dsp), tiles * wait) + tiles * len(nest.work) * _TILE
 
 

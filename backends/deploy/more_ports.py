@@ -13,8 +13,10 @@ from dataclasses import replace
 from math import ceil, prod
 
 from backends.deploy.boards import Board
-from backends.deploy.nests import nests_of, work_of
+from backends.deploy.choice import ADD
+from backends.deploy.nests import chains_of, inner_loops, nests_of, work_of
 from backends.deploy.tile_copies import WAIT
+from backends.deploy.tiles import Allowance
 from dsl.expressions.expr import Access, loads
 from dsl.programs.program import Program
 from dsl.schedules.port_steps import Spread
@@ -36,7 +38,7 @@ _ENOUGH = 1.5
 
 
 def through_more_ports(
-    program: Program, schedule: Schedule, board: Board, clock: float, dsp: int
+    program: Program, schedule: Schedule, board: Board, clock: float, allowed: Allowance
 ) -> Schedule:
     """The schedule with further pointers to the arrays that limit it; as it is where there are none.
 
@@ -45,7 +47,7 @@ def through_more_ports(
         schedule: that a board makes of it (`backends.deploy.outside`): nothing is pipelined but copies.
         board: whose memory it is.
         clock: period in ns.
-        dsp: slices that a design may use.
+        allowed: what a design may use.
     """
     if board.passed(clock) < _ENOUGH:
         return schedule
@@ -54,7 +56,7 @@ def through_more_ports(
     state = begun(program, steps[:first])
     moved = _moved(program, state)
     slowest = max(moved.values(), default=0.0)
-    if slowest <= _computed(program, dsp):
+    if slowest <= _computed(program, allowed):
         return schedule
     large = {array for (array, _), cycles in moved.items() if cycles * _LARGE >= slowest}
     ports = {s.argument: s for s in steps if isinstance(s, Interface) and s.mode == "m_axi"}
@@ -96,7 +98,7 @@ def _moved(program: Program, state: ScheduledScop) -> Mapping[tuple[str, bool], 
         array = state.scop.program.array(access.array)
         lanes = max(1, packed_lanes(state.packs, array))
         words = [*array.shape[:-1], ceil(array.shape[-1] / lanes)]
-        extents = [r.extent if (r := whole_range([(piece, k)])) else 1 for k in range(piece.depth)]
+        extents = _extents(piece, piece.depth)
         total = float(prod(extents))
         burst = 1
         indices = [index.substitute(dict(piece.bindings)) for index in access.indices]
@@ -114,15 +116,21 @@ def _moved(program: Program, state: ScheduledScop) -> Mapping[tuple[str, bool], 
     return found
 
 
-def _computed(program: Program, dsp: int) -> float:
-    """Cycles of the kernel's own operations, all in DSP slices."""
-    state = begun(program, ())
-    slices = 0.0
-    for nest in nests_of(state):
+def _computed(program: Program, allowed: Allowance) -> float:
+    """Cycles of the kernel's own operations, all in DSP slices, or of the sums of floats that wait for themselves."""
+    slices = waits = 0.0
+    for nest in nests_of(begun(program, ())):
         for piece, (_, own) in zip(nest.pieces, work_of(nest, program), strict=True):
-            ranges = (whole_range([(piece, k)]) for k in range(len(piece.dims)))
-            slices += own * prod(r.extent for r in ranges if r is not None)
-    return slices / max(1, dsp)
+            slices += own * prod(_extents(piece, len(piece.dims)))
+        extents = {**dict(inner_loops(nest)), **dict(zip(nest.loops, nest.extents, strict=True))}
+        sums = (prod(extents.get(name, 1) for name in chain) for chain in chains_of(nest, program))
+        waits += nest.again * ADD * max(sums, default=0) if not allowed.trees else 0
+    return max(slices / max(1, allowed.dsp), waits)
+
+
+def _extents(piece: Piece, depth: int) -> list[int]:
+    """Iterations of the outer loops of a piece, 1 where they are not known."""
+    return [r.extent if (r := whole_range([(piece, k)])) else 1 for k in range(depth)]
 
 
 def _may_be(state: ScheduledScop, port: Interface) -> bool:
@@ -159,9 +167,9 @@ def _own_level(state: ScheduledScop, piece: Piece) -> int | None:
     """The outermost loop of a copy, in which nothing else is but what makes its words in the same iterations; None where that
     is the loop over lanes.
     """
-    extents = [r.extent if (r := whole_range([(piece, k)])) else 0 for k in range(piece.depth)]
+    extents = _extents(piece, piece.depth)
     body = max((k for k, extent in enumerate(extents, 1) if extent != 1), default=0)
-    for level in range(piece.depth):
+    for level in (k for k, extent in enumerate(extents) if extent != 1):
         beside = [p for p in state.pieces if p.place[: level + 1] == piece.place[: level + 1]]
         if all(p.name == piece.name or shared_levels(p, piece) >= body for p in beside):
             return level

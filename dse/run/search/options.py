@@ -134,7 +134,7 @@ class Searched:
         def ported(plan: Schedule) -> Schedule:
             if schedule:
                 return plan  # its loops are the user's
-            return through_more_ports(program, plan, board, self.clock, allowed.dsp)
+            return through_more_ports(program, plan, board, self.clock, allowed)
 
         start = start_of(program, ported(plain), self.fix)
         tiles = in_tiles(program, schedule, board, allowed, whole)
