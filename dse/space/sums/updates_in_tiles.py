@@ -13,7 +13,7 @@ from dataclasses import replace
 from math import prod
 
 from backends.deploy.boards import Board
-from backends.deploy.outside import outside
+from backends.deploy.outside import in_tiles, outside
 from backends.deploy.rooms import chip_room, most_room
 from backends.deploy.tiles import Allowance
 from dse.space.loops.regrouped import reassociated
@@ -74,11 +74,14 @@ def in_parts_of_tables(
     taken = most - room
     left = (most_room(board) - taken) // _TILES
     narrow = replace(allowed, room=allowed.room * (taken + left) / chip_room(board))
-    found = outside(program, Schedule(), board, narrow, (*before, *free, *parts))
-    tiled = any(isinstance(step, Buffer) and step.at for step in found)
-    if not tiled or words_of(found) != words_of(plain):
-        return None
-    return Schedule((*found, *_cuts(program, found, parts)))
+    # On a card what fits as a whole is in tiles, too.
+    for made in (outside, in_tiles):
+        found = made(program, Schedule(), board, narrow, (*before, *free, *parts))
+        if found is None or words_of(found) != words_of(plain):
+            continue
+        if any(isinstance(step, Buffer) and step.at for step in found):
+            return Schedule((*found, *_cuts(program, found, parts)))
+    return None
 
 
 def _lanes(program: Program, plain: Schedule) -> Mapping[str, int]:
