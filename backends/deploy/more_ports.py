@@ -2,13 +2,13 @@
 
 A port passes a word a cycle, and waits for memory at each row of a tile. Words of 128 bits at 100 MHz are 1.6 GB/s, where the
 memory of a Zynq UltraScale+ passes 11; of 512 bits 6.4 GB/s, where a channel of a card passes 13 to 15. So each array is
-copied by blocks of rows, half of them through a second pointer to it (`polyhedral.transforms.loops.spread`).
+copied through several pointers to it, by blocks of rows or in turns (`polyhedral.transforms.loops.spread`).
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from math import ceil, prod
 
@@ -21,16 +21,19 @@ from dsl.expressions.expr import Access, loads
 from dsl.programs.program import Program
 from dsl.schedules.port_steps import Spread
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import Interface, Pipeline, Step
+from dsl.schedules.steps import Buffer, Interface, Pipeline, Step
 from polyhedral.dependences.direct import DepKind, array_dependences
 from polyhedral.requests.packed import packed_lanes
+from polyhedral.requests.second_pointers import in_sequence
 from polyhedral.schedule import begun, tried
 from polyhedral.scop.execution_order import shared_levels
 from polyhedral.scop.ranges import whole_range
 from polyhedral.scop.scheduled import Piece, ScheduledScop
 
-_PORTS = 2
-"""Pointers to an array: both are written to a memory of two ports in a cycle, whatever its banks."""
+_BLOCKS = 2
+"""Pointers to an array whose rows are copied in blocks: both write to a memory of two ports in a cycle, whatever its banks."""
+_ROWS = 4
+"""Pointers, at the most, where neighbouring rows take turns, which are in different banks."""
 _LARGE = 4
 """Arrays of which so small a part of the cycles of the slowest one passes stay behind one port."""
 _ENOUGH = 1.5
@@ -60,21 +63,26 @@ def through_more_ports(
         return schedule
     large = {array for (array, _), cycles in moved.items() if cycles * _LARGE >= slowest}
     ports = {s.argument: s for s in steps if isinstance(s, Interface) and s.mode == "m_axi"}
-    spread: dict[str, list[Step]] = {}
+    tiled = {s.array for s in steps if isinstance(s, Buffer) and s.at}
+    bundles = _Bundles(ports, moved, tiled, board)
+    spread: list[Step] = []
+    also: dict[str, tuple[str, ...]] = {}
     for array in sorted(large, key=lambda a: -max(moved.get((a, w), 0.0) for w in (False, True))):
-        if array in ports and _may_be(state, ports[array]) and not ports[array].also:
-            made = _spread(program, state, array)
-            if made is not None:
-                state, spread[array] = made
-    also = dict(_bundles(ports, moved, list(spread), board))
+        if array not in ports or ports[array].also:
+            continue
+        made = _spread(program, state, array, bundles.free(array), board.passed(clock))
+        count = 0 if made is None else max(step.ports for step in made[1])
+        if made is not None and _may_be(made[0], ports[array], count):
+            state, own = made
+            spread += own
+            also[array] = bundles.taken_by(array, count - 1)
     if not also:
         return schedule
     front = [
         replace(s, also=also[s.argument]) if isinstance(s, Interface) and s.argument in also else s
         for s in steps[:first]
     ]
-    cut = [step for array, own in spread.items() if array in also for step in own]
-    return Schedule((*front, *cut, *steps[first:]))
+    return Schedule((*front, *spread, *steps[first:]))
 
 
 def _copying(program: Program, state: ScheduledScop) -> Iterator[tuple[Piece, Access, bool]]:
@@ -95,25 +103,27 @@ def _moved(program: Program, state: ScheduledScop) -> Mapping[tuple[str, bool], 
     """Cycles in which a port passes each array in each direction: its words, and the way to memory for each request."""
     found: dict[tuple[str, bool], float] = defaultdict(float)
     for piece, access, written in _copying(program, state):
-        array = state.scop.program.array(access.array)
-        lanes = max(1, packed_lanes(state.packs, array))
-        words = [*array.shape[:-1], ceil(array.shape[-1] / lanes)]
-        extents = _extents(piece, piece.depth)
-        total = float(prod(extents))
-        burst = 1
-        indices = [index.substitute(dict(piece.bindings)) for index in access.indices]
-        for name, extent in zip(
-            reversed(piece.names[: piece.depth]), reversed(extents), strict=True
-        ):
-            step = sum(
-                i.coefficient(name) * prod(words[d + 1 :]) for d, i in enumerate(indices[:-1])
-            )
-            step += indices[-1].coefficient(name) // lanes
-            if step != burst:
-                break
-            burst *= extent
-        found[access.array, written] += total + total / burst * WAIT
+        words, burst = _burst(state, piece, access)
+        found[access.array, written] += words * (1 + WAIT / burst)
     return found
+
+
+def _burst(state: ScheduledScop, piece: Piece, access: Access, outer: int = 0) -> tuple[float, int]:
+    """The words that a copy passes, and those of a burst in which loops from the level ``outer`` on may go along memory."""
+    array = state.scop.program.array(access.array)
+    lanes = max(1, packed_lanes(state.packs, array))
+    words = [*array.shape[:-1], ceil(array.shape[-1] / lanes)]
+    extents = _extents(piece, piece.depth)
+    indices = [index.substitute(dict(piece.bindings)) for index in access.indices]
+    burst = 1
+    for level in reversed(range(outer, piece.depth)):
+        name = piece.names[level]
+        step = sum(i.coefficient(name) * prod(words[d + 1 :]) for d, i in enumerate(indices[:-1]))
+        step += indices[-1].coefficient(name) // lanes
+        if step != burst and extents[level] > 1:
+            break
+        burst *= extents[level]
+    return float(prod(extents)), burst
 
 
 def _computed(program: Program, allowed: Allowance) -> float:
@@ -133,34 +143,53 @@ def _extents(piece: Piece, depth: int) -> list[int]:
     return [r.extent if (r := whole_range([(piece, k)])) else 1 for k in range(depth)]
 
 
-def _may_be(state: ScheduledScop, port: Interface) -> bool:
-    """Whether several pointers are as good as one: nothing is read that was written, or written twice, and what goes both
-    ways has pointers of its own for reads.
-    """
-    kinds = {d.kind for d in array_dependences(state.scop, port.argument)}
-    return not kinds & {DepKind.FLOW, DepKind.OUTPUT} and (not kinds or bool(port.reads))
+def _may_be(state: ScheduledScop, port: Interface, ports: int) -> bool:
+    """Whether so many pointers are as good as one (`polyhedral.requests.second_pointers`)."""
+    return all(
+        (d.kind is DepKind.ANTI and bool(port.reads)) or in_sequence(state, d, ports)
+        for d in array_dependences(state.scop, port.argument)
+    )
 
 
 def _spread(
-    program: Program, state: ScheduledScop, array: str
-) -> tuple[ScheduledScop, list[Step]] | None:
-    """The state with each copy of an array in blocks; None where some copy has none."""
-    steps: list[Step] = []
+    program: Program, state: ScheduledScop, array: str, free: int, passed: float
+) -> tuple[ScheduledScop, list[Spread]] | None:
+    """The state with each copy of an array through several ports, at most one more than are free; None where some copy cannot
+    be.
+    """
+    steps: list[Spread] = []
     done: set[tuple[int, ...]] = set()
-    for piece in [p for p, access, _ in _copying(program, state) if access.array == array]:
+    for piece, access, _ in [c for c in _copying(program, state) if c[1].array == array]:
         level = _own_level(state, piece)
         if level is None:
             return None
         if piece.place[: level + 1] in done:
             continue
-        step = Spread(f"{piece.name}.{piece.names[level]}", _PORTS)
-        made = tried(state, step)
+        ways = sorted(_ways(state, piece, access, level, free, passed), key=lambda way: way[0])
+        made = next(((m, s) for _, s in ways if (m := tried(state, s)) is not None), None)
         if made is None:
             return None
-        state = made
+        state = made[0]
         done.add(piece.place[: level + 1])
-        steps.append(step)
+        steps.append(made[1])
     return (state, steps) if steps else None
+
+
+def _ways(
+    state: ScheduledScop, piece: Piece, access: Access, level: int, free: int, passed: float
+) -> Iterator[tuple[float, Spread]]:
+    """Blocks of rows, and rows that take turns, each with about the cycles of the copy."""
+    ref, extent = f"{piece.name}.{piece.names[level]}", _extents(piece, level + 1)[level]
+    words, burst = _burst(state, piece, access)
+    if free >= _BLOCKS - 1:
+        cycles = words / min(_BLOCKS, passed) + words / burst * WAIT / _BLOCKS
+        yield cycles, Spread(ref, _BLOCKS)
+    _, row = _burst(state, piece, access, level + 1)
+    count = min(_ROWS, free + 1, extent)
+    if count > 1 and level + 1 < piece.depth:
+        again = extent / (ceil(extent / count) * count)  # the last rows leave ports idle
+        cycles = (words / min(count, passed) + words / row * WAIT / count) / again
+        yield cycles, Spread(ref, count, "cyclic")
 
 
 def _own_level(state: ScheduledScop, piece: Piece) -> int | None:
@@ -176,27 +205,36 @@ def _own_level(state: ScheduledScop, piece: Piece) -> int | None:
     return None
 
 
-def _bundles(
-    ports: Mapping[str, Interface],
-    moved: Mapping[tuple[str, bool], float],
-    arrays: Sequence[str],
-    board: Board,
-) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The further ports of each array: of a card those of its channel, beside a processor such as pass no other array in the
-    same direction.
+class _Bundles:
+    """The ports that are left: of a card any number to the channel of an array, beside a processor those that pass no other
+    array in the same direction beside it, as those that are copied in tiles.
     """
-    if board.flow.banks:
-        for array in arrays:
-            yield array, tuple(f"{ports[array].bundle}_{n}" for n in range(1, _PORTS))
-        return
-    taken: Counter[tuple[str, bool]] = Counter()
-    ways = {array: [w for w in (False, True) if (array, w) in moved] for array in ports}
-    for array, port in ports.items():
-        taken.update((port.bundle, way) for way in ways[array])
-    every = [f"gmem{n}" for n in range(board.ports)]
-    for array in arrays:
-        free = [b for b in every if not any(taken[b, way] for way in ways[array])]
-        if len(free) >= _PORTS - 1:
-            found = tuple(free[: _PORTS - 1])
-            taken.update((bundle, way) for bundle in found for way in ways[array])
-            yield array, found
+
+    def __init__(
+        self,
+        ports: Mapping[str, Interface],
+        moved: Mapping[tuple[str, bool], float],
+        tiled: Collection[str],
+        board: Board,
+    ) -> None:
+        self.ports, self.board = ports, board
+        self.ways = {a: [w for w in (False, True) if (a, w) in moved] for a in ports}
+        own = {a: ways for a, ways in self.ways.items() if a in tiled}
+        self.taken = {(ports[a].bundle, way) for a, ways in own.items() for way in ways}
+
+    def _left(self, array: str) -> list[str]:
+        if self.board.flow.banks:
+            return [f"{self.ports[array].bundle}_{n}" for n in range(1, _ROWS)]
+        every = (f"gmem{n}" for n in range(self.board.ports))
+        ways = self.ways[array]
+        return [b for b in every if not any((b, way) in self.taken for way in ways)]
+
+    def free(self, array: str) -> int:
+        """How many further ports an array may have."""
+        return len(self._left(array))
+
+    def taken_by(self, array: str, count: int) -> tuple[str, ...]:
+        """So many of them, which are its own then."""
+        found = tuple(self._left(array)[:count])
+        self.taken |= {(bundle, way) for bundle in found for way in self.ways[array]}
+        return found

@@ -15,6 +15,7 @@ from dsl.errors.errors import InputError, did_you_mean
 from dsl.errors.shown import shown
 from dsl.expressions.expr import Load
 from dsl.programs.program import Program
+from dsl.schedules.port_steps import Spread
 from dsl.schedules.pragma_steps import Reshape, Sequential
 from dsl.schedules.range_steps import Join, Unflatten
 from dsl.schedules.schedule import Schedule
@@ -137,14 +138,28 @@ class Start:
 
     def _lanes_in(self, program: Program) -> Mapping[tuple[str, int], int]:
         words = {array: n for array, n in self.words(program).items() if n > 1}
+        taking_turns = {s.loop: s.ports for s in self._spread if s.scheme == "cyclic"}
         found: dict[tuple[str, int], int] = {}
         for stmt in program.statements() if words else ():
             if isinstance(stmt.value, Load):
                 ends = (stmt.target, stmt.value.access)
                 for here, there in (ends, ends[::-1]):
                     if there.array in words and here.array not in words:
-                        found[here.array, len(here.indices) - 1] = words[there.array]
+                        # Of words at the same time those of a memory's two ports want other banks by their lanes alone.
+                        ports = self._pointers.get(there.array, 1)
+                        lanes = words[there.array] // ports * min(ports, self.at_once)
+                        found[here.array, len(here.indices) - 1] = lanes
+                        for d, index in enumerate(here.indices[:-1]):
+                            for var in index.variables():
+                                if (rows := taking_turns.get(f"{stmt.name}.{var}", 0)) > 2:
+                                    found[here.array, d] = rows
         return found
+
+    @property
+    def _spread(self) -> tuple[Spread, ...]:
+        """What is spread over ports, in any structure."""
+        steps = (step for steps in (self.steps, *self.others) for step in steps)
+        return tuple(step for step in steps if isinstance(step, Spread))
 
     @cached_property
     def placed(self) -> frozenset[str]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from dsl.schedules.steps import Step
+
+SpreadKind = Literal["block", "cyclic"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +38,13 @@ class Mirror(Step):
 
 @dataclass(frozen=True, slots=True)
 class Spread(Step):
-    """Cut a loop into ``ports`` blocks that run side by side, as the innermost loop, unrolled: each reaches arrays in memory
-    outside through a pointer of its own, where they have as many (`Interface`, ``also``).
+    """Cut a loop into ``ports`` parts that run side by side, as the innermost loop, unrolled: each reaches arrays in memory
+    outside through a pointer of its own, where they have as many (`Interface`, ``also``). Parts are blocks of neighbouring
+    iterations, which the ports divide, or with ``cyclic`` take turns.
     """
 
     kind = "spread"
     other_names = ("multiport", "multi_port", "split_bundles")
     loop: str
     ports: int = 2
+    scheme: SpreadKind = "block"

@@ -16,7 +16,7 @@ from dsl.errors.errors import InputError, did_you_mean
 from dsl.errors.shown import shown
 from dsl.schedules import steps
 from dsl.schedules.loop_requests import PipelineStyle
-from dsl.schedules.port_steps import Mirror, Replicate, Spread
+from dsl.schedules.port_steps import Mirror, Replicate, Spread, SpreadKind
 from dsl.schedules.recurrence_methods import RecurrenceMethods
 from dsl.schedules.step_calls import (
     NoSuchStepError,
@@ -264,9 +264,9 @@ class ScheduleBuilder(RecurrenceMethods):
         return self._add(Mirror, array, access, name)
 
     @step_method
-    def spread(self, loop: str, ports: int = 2) -> ScheduleBuilder:
+    def spread(self, loop: str, ports: int = 2, scheme: SpreadKind = "block") -> ScheduleBuilder:
         """See `dsl.schedules.port_steps.Spread`."""
-        return self._add(Spread, loop, ports)
+        return self._add(Spread, loop, ports, scheme)
 
     @step_method
     def expand(self, array: str, loop: str) -> ScheduleBuilder:

@@ -339,7 +339,8 @@ class Interface(Step):
         reads: of ``m_axi``: the bundle of a second pointer to the array, through which it is read: what
             reads and what writes can then be two processes (`Dataflow`). The kernel never reads what it wrote.
         also: of ``m_axi``: the bundles of further pointers to the array, which loops that are cut for as many ports
-            go through (`dsl.schedules.port_steps.Spread`). No element is written twice, or read after it was written.
+            go through (`dsl.schedules.port_steps.Spread`). What is written of it and read, or written again, is so in nests
+            that run one after the other and go through all pointers, or is read through pointers of its own.
     """
 
     kind = "interface"

@@ -2,19 +2,22 @@
 
 To the tool these are several arrays: it may read through one ahead of what it writes through another. So no read may take
 a value that the kernel has written, and what reads and what writes are nests that follow one another, or processes
-(`polyhedral.legality.write_after_read`). Through pointers of loops that are spread no element is written twice.
+(`polyhedral.legality.write_after_read`). What goes through pointers of loops that are spread is so, too, unless the nests
+run one after the other and each goes through all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+import islpy as isl
+
 from dsl.errors.errors import ScheduleError
 from dsl.schedules.steps import Interface
 from polyhedral.dependences.direct import Dependence, DepKind, array_dependences, array_flows
 from polyhedral.scop.execution_order import shared_loops
 from polyhedral.scop.ranges import whole_range
-from polyhedral.scop.scheduled import Piece, ScheduledScop
+from polyhedral.scop.scheduled import Dim, Piece, ScheduledScop
 from polyhedral.scop.scop import Scop
 
 
@@ -34,48 +37,81 @@ def check_second_pointers(state: ScheduledScop) -> None:
 
 
 def _check_further(state: ScheduledScop, step: Interface) -> None:
-    name, found = step.argument, array_dependences(state.scop, step.argument)
-    if any(piece.statement.touches(name) for piece in state.pieces) and not found:
-        return
-    written = [p for p in state.pieces if p.statement.stmt.target.array == name]
-    kinds = {DepKind.FLOW: "reads what {0} wrote", DepKind.OUTPUT: "writes what {0} wrote"}
-    for dependence in found:
-        if (text := kinds.get(dependence.kind)) is not None:
-            raise ScheduleError(
-                "W231",
-                f"'{name}' cannot be reached through several pointers: {dependence.sink.name} "
-                f"{text.format(dependence.source.name)}",
-                span=step.span,
-                help="leave also out, or buffer the array where it stays on the chip in between",
-            )
-    if written and not step.reads:
+    name = step.argument
+    texts = {
+        DepKind.FLOW: "reads what {0} wrote",
+        DepKind.OUTPUT: "writes what {0} wrote",
+        DepKind.ANTI: "writes what {0} has read",
+    }
+    for dependence in array_dependences(state.scop, name):
+        read_apart = dependence.kind is DepKind.ANTI and bool(step.reads)
+        if read_apart or in_sequence(state, dependence, 1 + len(step.also)):
+            continue
+        text = texts[dependence.kind].format(dependence.source.name)
         raise ScheduleError(
             "W231",
-            f"'{name}' cannot be reached through several pointers: it is read, and written later",
+            f"'{name}' cannot be reached through several pointers: {dependence.sink.name} {text}",
             span=step.span,
-            help="reads, beside also, gives what is read pointers of its own",
+            help="leave also out, or buffer the array where it stays on the chip in between",
         )
+
+
+def in_sequence(state: ScheduledScop, dependence: Dependence, ports: int) -> bool:
+    """Whether the nests of a dependence run one after the other whatever pointers they go through: both go through all of
+    them, so that the tool has them in the order in which they are written, and loops around them are no pipelines or
+    regions.
+    """
+    if state.dataflow is not None or state.pipeline is not None:
+        return False
+    sources, sinks = (state.of_statement(s.name) for s in (dependence.source, dependence.sink))
+    if not all(_ports(piece) == ports for piece in (*sources, *sinks)):
+        return False
+    for source in sources:
+        for sink in sinks:
+            shared = shared_loops(source.place, sink.place)
+            plain = [k for k, dim in enumerate(source.dims[:shared]) if not _is_plain(dim)]
+            if plain and _within(dependence, source, sink, plain[0]):
+                return False
+            if not plain and min(len(source.dims), len(sink.dims)) <= shared:
+                return False
+    return True
+
+
+def _ports(piece: Piece) -> int:
+    """Through how many pointers the copies of the loop around a statement go that is spread; 1 where there is none."""
+    for level, dim in enumerate(piece.dims):
+        if dim.requests.spread:
+            interval = whole_range([(piece, level)])
+            return 0 if interval is None else interval.extent
+    return 1
+
+
+def _is_plain(dim: Dim) -> bool:
+    """Iterations of a loop follow one another."""
+    return dim.pipeline_ii is None and dim.unroll is None and dim.region is None
+
+
+def _within(dependence: Dependence, source: Piece, sink: Piece, level: int) -> bool:
+    """Whether a dependence is between iterations for which the outermost loops, so many, are the same."""
+    pairs = dependence.pairs.apply_domain(source.times).apply_range(sink.times)
+    for k in range(level):
+        pairs = pairs.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+    return not pairs.is_empty()
 
 
 def _check_spread(state: ScheduledScop) -> None:
     """Arrays outside have as many pointers as the loops that are spread around their accesses have copies, or one."""
     pointers = {s.argument: 1 + len(s.also) for s in state.interfaces if s.mode == "m_axi"}
     for piece in state.pieces:
-        for level, dim in enumerate(piece.dims):
-            if not dim.requests.spread:
-                continue
-            interval = whole_range([(piece, level)])
-            copies = 0 if interval is None else interval.extent
-            used = [
-                access.array for access in (*piece.statement.reads, piece.statement.stmt.target)
-            ]
-            for array in dict.fromkeys(a for a in used if pointers.get(a, 1) not in (1, copies)):
-                raise ScheduleError(
-                    "W231",
-                    f"'{array}' has {pointers[array]} pointers, and {piece.name} is spread over {copies} ports",
-                    span=next(s.span for s in state.interfaces if s.argument == array),
-                    help="name a bundle for each copy but the first: also=[...]",
-                )
+        copies = _ports(piece)
+        used = [access.array for access in (*piece.statement.reads, piece.statement.stmt.target)]
+        for array in dict.fromkeys(a for a in used if 1 < pointers.get(a, 1) < copies):
+            raise ScheduleError(
+                "W231",
+                f"'{array}' has {pointers[array]} pointers, and {piece.name} is spread over {copies} ports",
+                span=next(s.span for s in state.interfaces if s.argument == array),
+                help="name a bundle for each copy but the first: also=[...]",
+            )
 
 
 def _check(state: ScheduledScop, step: Interface) -> None:

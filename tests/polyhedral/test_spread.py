@@ -46,9 +46,27 @@ def running(x: i32[64], y: i32[64]):
 
 
 @weft.kernel
+def corner(A: i32[12, 12]):
+    for i in range(12):
+        for j in range(i, 12):
+            A[i, j] = i + j
+
+
+@weft.kernel
 def ahead(y: i32[64]):
     for i in range(63):
         y[i] = y[i + 1] + 1
+
+
+@weft.kernel
+def sweeps(A: i32[18, 16], B: i32[18, 16]):
+    for t in range(3):
+        for i in range(1, 17):
+            for j in range(16):
+                B[i, j] = A[i - 1, j] + A[i + 1, j]
+        for i in range(1, 17):
+            for j in range(16):
+                A[i, j] = B[i, j] - 1
 
 
 def outside(*arrays: str, ports: int = 1, bits: int = 0, reads: bool = False) -> Build:
@@ -68,6 +86,14 @@ def spread(ports: int, *loops: str) -> Build:
     def build(s: ScheduleBuilder) -> None:
         for loop in loops:
             s.spread(loop, ports)
+
+    return build
+
+
+def cyclic(ports: int, *loops: str) -> Build:
+    def build(s: ScheduleBuilder) -> None:
+        for loop in loops:
+            s.spread(loop, ports, "cyclic")
 
     return build
 
@@ -98,13 +124,24 @@ def doubled_through(ports: int) -> Build:
     return both(outside("A", "B", ports=ports, bits=64), in_tiles, both_ways, piped)
 
 
+def in_sweeps(s: ScheduleBuilder) -> None:
+    for stmt in ("S0", "S1"):
+        s.tile([f"{stmt}.i"], [8], tail="guard")
+    s.buffer("A", "S0.i_0").buffer("B", "S0.i_0", "made").buffer("B", "S1.i_0").buffer(
+        "A", "S1.i_0", "next"
+    )
+
+
+SWEEPS = spread(2, "load_A.load_A_0", "store_B.store_B_0", "load_B.load_B_0", "store_A.store_A_0")
 SOUND: list[tuple[weft.Kernel, Build]] = [
     (doubled, doubled_through(2)),
     (doubled, doubled_through(3)),
+    (doubled, both(outside("A", "B", ports=5, bits=64), in_tiles, cyclic(5, "load_A.load_A_0", "store_B.store_B_0"))),
     (doubled, both(outside("A", "B"), in_tiles, spread(2, "load_A.load_A_0"))),  # through one pointer
     (turned, both(outside("A", "B", ports=2, bits=128), in_words, spread(2, "load_A.load_A_0", "j_1"))),
     (axpy, both(outside("x", ports=4, bits=128), outside("y", ports=4, bits=128, reads=True), at_once, copies_of_y(4))),
     (doubled, both(outside("A", "B", ports=2), spread(2, "i"), lambda s: s.pipeline("j"))),  # without copies
+    (sweeps, both(outside("A", "B", ports=2), in_sweeps, SWEEPS, lambda s: s.dataflow(at="load_A.i_0"))),
 ]  # fmt: skip
 
 
@@ -123,7 +160,7 @@ def test_it_means_the_same(number: int) -> None:
 
 
 def test_each_copy_goes_through_a_pointer_of_its_own() -> None:
-    design = weft.compile(axpy, schedule_of(SOUND[4][1]))
+    design = weft.compile(axpy, schedule_of(SOUND[5][1]))
     text = design.hls_cpp
     assert "#pragma HLS interface mode=m_axi port=y_in_3 bundle=y3 offset=slave depth=240" in text
     assert "y_in_2[24 * i_0 + load_y_0 + 12]" in text.replace(" load_y_0_port", " 2").replace(
@@ -157,10 +194,13 @@ def test_the_model_has_a_word_a_cycle_of_each_port() -> None:
 REFUSED: list[tuple[weft.Kernel, Build, str, str]] = [
     (doubled, spread(5, "i"), "W207", "the trip count of 'i' is 24, which 5 ports do not divide"),
     (doubled, spread(1, "i"), "W207", "1 ports"),
+    (doubled, lambda s: s.spread("i", 2, "rows"), "W207", "no scheme is called 'rows'"),
+    (corner, lambda s: s.spread("j", 2, "cyclic"), "W207", "the trip count of 'j' varies"),
     (doubled, spread(2, "i", "j"), "W223", "the ports of 'j'"),
     (doubled, both(lambda s: s.pipeline("i"), spread(2, "i")), "W214", "i"),
-    (doubled, both(outside("A", ports=3), spread(2, "i")), "W231", "'A' has 3 pointers, and S0 is spread over 2 ports"),
-    (ahead, outside("y", ports=2), "W231", "it is read, and written later"),
+    (doubled, both(outside("A", ports=2), spread(3, "i")), "W231", "'A' has 2 pointers, and S0 is spread over 3 ports"),
+    (ahead, outside("y", ports=2), "W231", "S0 writes what S0 has read"),
+    (sweeps, both(outside("A", "B", ports=2), in_sweeps), "W231", "load_B reads what store_B wrote"),
     (running, outside("y", ports=2), "W231", "S0 reads what S0 wrote"),
     (doubled, lambda s: s.interface("A", "m_axi", also=["1"]), "W215", "'1' is no bundle name"),
     (doubled, lambda s: s.interface("A", "ap_memory", also=["g"]), "W215", "also is an option of m_axi"),
