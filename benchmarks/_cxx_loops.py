@@ -30,6 +30,7 @@ from dsl.expressions.types import FloatType, IntType
 from polyhedral.banks.splits import Split
 from qor_gnn.design.loops import dissolved
 from qor_gnn.design.operations import Operations, Value, operations_of
+from qor_gnn.design.port import Port
 from qor_gnn.design.region import (
     Access,
     Function,
@@ -38,7 +39,6 @@ from qor_gnn.design.region import (
     Loop,
     Memory,
     Node,
-    Port,
     Statement,
     Trips,
     outside,

@@ -19,6 +19,7 @@ from mlir_passes.dialect.attributes import (
 )
 from mlir_passes.dialect.processes import control_of, pipeline_of, processes_of
 from mlir_passes.emit.affine import Lin
+from mlir_passes.emit.bound_operators import bind
 from mlir_passes.emit.cpp import Cpp, conjunction, subscript
 from mlir_passes.emit.names import C_FUNCTIONS, RESERVED, spelled
 from mlir_passes.emit.nodes import (
@@ -40,8 +41,6 @@ from mlir_passes.provider import ir
 
 _ITERATORS = ("i", "j", "k", "l", "m", "n")
 _IGNORED = frozenset({"memref.dealloc", "memref.assume_alignment"})
-_KINDS = {"add": "add", "sub": "sub", "mul": "mul", "div": "div"}
-_REAL_PREFIX = {"f16": "h", "bf16": "h", "f32": "f", "f64": "d"}
 
 
 def read_kernel(module: Any, top: str | None = None) -> Kernel:
@@ -231,7 +230,7 @@ class _Reader(Scope):
         memory.written = True
         info = stmt_info(op)
         if info.bind_ops:
-            _bind(value, info.bind_ops, block)
+            bind(value, info.bind_ops, block)
         block.nodes.append(Store(memory, subscripts, place, value, info, at))
         block.stores.add(memory)
 
@@ -295,20 +294,9 @@ class _Reader(Scope):
         self.loops.pop()
         self.ranges.leave(var)
         info = replace(info, name=info.name or default)
-        block.nodes.append(
-            Loop(
-                var,
-                "long long" if bounds.is_long else "int",
-                lower,
-                test,
-                upper,
-                step,
-                info,
-                body,
-                carried,
-                words,
-            )
-        )
+        counted = "long long" if bounds.is_long else "int"
+        new = Loop(var, counted, lower, test, upper, step, info, body, carried, words)
+        block.nodes.append(new)
         block.stores |= body.stores
 
     def _upper(self, uppers: tuple[Lin, ...]) -> tuple[str, Cpp]:
@@ -385,28 +373,6 @@ class _Reader(Scope):
         for result, value in zip(op.results, block.yields, strict=True):
             self.values[result] = value
         block.yields = outer
-
-
-def _bind(value: Value, binds: tuple[Any, ...], block: Block) -> None:
-    """Tell the operators of a statement of the implementation that was asked for them."""
-    pending, seen = [value], set()
-    while pending:
-        v = pending.pop()
-        if id(v) in seen or v.block is not block:
-            continue
-        seen.add(id(v))
-        kind = operator_kind(v)
-        v.binds = tuple(b for b in binds if b.op == kind)
-        pending.extend(v.operands)
-
-
-def operator_kind(value: Value) -> str:
-    """The name that ``bind_op`` has for an operator (UG1399): ``fadd``, ``mul``, ``dsqrt``."""
-    dialect, _, base = value.op.partition(".")
-    if value.real:
-        base = base.removesuffix("f") if dialect == "arith" else base
-        return _REAL_PREFIX[value.real] + base
-    return _KINDS.get(base[:3], "") if dialect == "arith" else ""
 
 
 _HANDLERS = {

@@ -16,7 +16,8 @@ from backends.deploy.boards import Board
 from qor_gnn.accelerator.channels import ChannelUse, by_channel, bytes_of, channel_of, crowded
 from qor_gnn.accelerator.interval import Interval
 from qor_gnn.accelerator.service import Service, served
-from qor_gnn.design.region import Kernel, Loop, Memory, Port, walk
+from qor_gnn.design.port import Port
+from qor_gnn.design.region import Kernel, Loop, Memory, walk
 from qor_gnn.estimate import brief
 from qor_gnn.result.qor_estimate import QorEstimate
 from qor_gnn.schedule.traffic import Traffic, stored_bytes

@@ -16,7 +16,8 @@ from backends.tables import described, parsed
 from polyhedral.requests.outside import word_bits
 from qor_gnn.accelerator.interval import Interval
 from qor_gnn.accelerator.service import Service, served
-from qor_gnn.design.region import Kernel, Memory, Port
+from qor_gnn.design.port import Port
+from qor_gnn.design.region import Kernel, Memory
 from qor_gnn.estimate import brief
 from qor_gnn.result.qor_estimate import QorEstimate
 from qor_gnn.tools.personality import Personality

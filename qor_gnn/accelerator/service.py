@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from qor_gnn.design.region import Kernel, Memory, Port
+from qor_gnn.design.port import Port
+from qor_gnn.design.region import Kernel, Memory
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from qor_gnn.design.compiled import compiled
 from qor_gnn.design.loops import Asked, called, loop_of
 from qor_gnn.design.loops import Names as LoopNames
 from qor_gnn.design.operations import Operations, Type, UnknownOpError, Value, operations_of
+from qor_gnn.design.port import Port
 from qor_gnn.design.processes import in_processes
 from qor_gnn.design.region import (
     OUTSIDE,
@@ -38,7 +39,6 @@ from qor_gnn.design.region import (
     Loop,
     Memory,
     Node,
-    Port,
     Statement,
     Trips,
     bound,

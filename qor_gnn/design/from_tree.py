@@ -28,6 +28,7 @@ from polyhedral.requests.packed import packed_lanes
 from qor_gnn.design.compiled import compiled, compiled_alone
 from qor_gnn.design.loops import Asked, Names, called, loop_of
 from qor_gnn.design.operations import Operations, Value, operations_of, type_of
+from qor_gnn.design.port import Port
 from qor_gnn.design.processes import in_processes
 from qor_gnn.design.region import (
     OUTSIDE,
@@ -38,7 +39,6 @@ from qor_gnn.design.region import (
     Loop,
     Memory,
     Node,
-    Port,
     Statement,
     Trips,
     bound,

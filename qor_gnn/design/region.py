@@ -15,45 +15,12 @@ from dsl.expressions.types import DType
 from dsl.schedules.loop_requests import NO_REQUESTS, LoopRequests
 from polyhedral.banks.splits import Split, in_registers
 from polyhedral.requests.outside import word_bits
+from qor_gnn.design.port import Port
 
 READ_FROM_COPIES = "ram_copies"
 """The storage of an array that a tool keeps several times to read it as often at once."""
 OUTSIDE = "m_axi"
 """The storage of an argument in memory outside."""
-
-
-@dataclass(frozen=True, slots=True)
-class Port:
-    """What an argument in memory outside is behind.
-
-    Attributes:
-        bundle: arguments of one share a port.
-        width: bits of the data bus.
-        latency: states in which it is taken to answer; -1: as the tool does.
-        lanes: elements of a word of a packed argument; 0: it is accessed by elements.
-        reads: the bundle of a second pointer, through which it is read.
-        also: those of further pointers, until `qor_gnn.design.spread` makes memories of them; ``of`` is then the array that
-            one points to, ``""`` for its first pointer.
-        burst: beats of its longest burst; 0: as the tool does.
-        outstanding: requests that may be on their way; 0: as the tool does.
-        bank: what it is connected to outside; ``""`` where nothing is said.
-        pace: cycles from a word to the next that memory passes, when it is read and when it is written: 1 in the
-            view of the tool, in which memory is always ready.
-        stall: cycles that a word waits beside that, whatever the interval of its loop.
-    """
-
-    bundle: str
-    width: int
-    latency: int = -1
-    lanes: int = 0
-    reads: str = ""
-    burst: int = 0
-    outstanding: int = 0
-    bank: str = ""
-    pace: tuple[float, float] = (1.0, 1.0)
-    stall: float = 0.0
-    also: tuple[str, ...] = ()
-    of: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 
 from qor_gnn.body.body import Body
 from qor_gnn.body.graph import LOAD
-from qor_gnn.design.region import Memory, Port
+from qor_gnn.design.port import Port
+from qor_gnn.design.region import Memory
 from qor_gnn.tools.policies.outside import Outside
 
 Words = Mapping[int, tuple[int, int]]

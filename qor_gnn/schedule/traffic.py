@@ -13,7 +13,8 @@ from math import prod
 from typing import Literal
 
 from polyhedral.requests.outside import word_bits
-from qor_gnn.design.region import Kernel, Memory, Port, accesses_in, trips_of
+from qor_gnn.design.port import Port
+from qor_gnn.design.region import Kernel, Memory, accesses_in, trips_of
 from qor_gnn.memory.bursts import word_steps
 from qor_gnn.schedule.outside import words_of
 from qor_gnn.schedule.regions import Region

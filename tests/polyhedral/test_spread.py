@@ -200,7 +200,7 @@ REFUSED: list[tuple[weft.Kernel, Build, str, str]] = [
     (doubled, both(lambda s: s.pipeline("i"), spread(2, "i")), "W214", "i"),
     (doubled, both(outside("A", ports=2), spread(3, "i")), "W231", "'A' has 2 pointers, and S0 is spread over 3 ports"),
     (ahead, outside("y", ports=2), "W231", "S0 writes what S0 has read"),
-    (sweeps, both(outside("A", "B", ports=2), in_sweeps), "W231", "load_B reads what store_B wrote"),
+    (sweeps, both(outside("A", "B", ports=2), in_sweeps), "W231", "load_A reads what store_A wrote"),
     (running, outside("y", ports=2), "W231", "S0 reads what S0 wrote"),
     (doubled, lambda s: s.interface("A", "m_axi", also=["1"]), "W215", "'1' is no bundle name"),
     (doubled, lambda s: s.interface("A", "ap_memory", also=["g"]), "W215", "also is an option of m_axi"),

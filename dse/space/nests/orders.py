@@ -102,12 +102,7 @@ def present(state: ScheduledScop, context: Context, most: int) -> Iterator[tuple
 
 def _asked(pieces: Sequence[Piece]) -> bool:
     """Whether a schedule says already what becomes of the loops."""
-    dims = (
-        dim
-        for piece in pieces
-        for dim in piece.dims
-        if not (dim.lane or dim.held or dim.requests.spread)
-    )
+    dims = (d for p in pieces for d in p.dims if not (d.lane or d.held or d.requests.spread))
     return any(
         (dim.pipeline_ii, dim.unroll, dim.flatten, dim.sequential) != (None, None, None, False)
         or dim.requests != NO_REQUESTS
