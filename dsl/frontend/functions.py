@@ -58,6 +58,12 @@ class Function:
     defaults: Mapping[str, object] = field(default_factory=dict)
     module: Mapping[str, object] = field(default_factory=dict)
 
+    @property
+    def expression(self) -> ast.expr | None:
+        """What it returns, where it does nothing else, and has no functions of its own that a caller does not know."""
+        own = self.environment is not None and bool(self.source.functions)
+        return None if own else only_expression(self.node)
+
     def parameters(self) -> list[str]:
         """In calling order."""
         args = self.node.args
@@ -68,7 +74,8 @@ class Function:
 class Given:
     """An argument of a function that is read as a kernel: a constant, or the type of what is passed.
 
-    ``passed`` is None of a constant.
+    ``passed`` is None of a constant, and of an affine expression of the caller's loop variables: the function is read with
+    the variable ``free`` for that, of such a ``range``, so that its subscripts and conditions are affine, too.
     """
 
     name: str
@@ -76,10 +83,12 @@ class Given:
     type: ArrayType | DType | None = None
     const: bool = False
     passed: ast.expr | None = field(default=None, compare=False)
+    free: str = field(default="", compare=False)
+    range: tuple[int, int] = field(default=(0, 0), compare=False)
 
     def key(self) -> object:
         """What says whether two calls are of the same kernel."""
-        held = self.constant
+        held = None if self.free else self.constant
         known = repr(held) if is_number(held) or isinstance(held, str) else id(held)
         return self.name, known, self.type, self.const
 
@@ -190,7 +199,7 @@ def bound_arguments(ctx: Context, function: Function, node: ast.Call) -> dict[st
 
 def expanded(ctx: Context, function: Function, node: ast.Call) -> ast.expr | None:
     """The expression that a function returns, of the arguments; None where it is more than an expression."""
-    body = only_expression(function.node)
+    body = function.expression
     if body is None:
         return None
     if ctx.expanding.count(function.node) >= MAX_CALL_DEPTH:
@@ -222,7 +231,7 @@ class _Substituted(ast.NodeTransformer):
                 self._arrays[name] = arg
             else:
                 self._values[name] = ctx.evaluate(arg)
-        body = only_expression(function.node)
+        body = function.expression
         assert body is not None
         taken = {*ctx.bound, *ctx.names.visible()}
         self._own: dict[str, str] = {}
@@ -290,6 +299,9 @@ def _given(ctx: Context, name: str, arg: ast.expr, is_assigned: bool) -> Given:
         part = part_of(ctx, found)
         assert part is not None
         return Given(name, type=part[1].type, const=part[1].const, passed=arg)
+    if isinstance(found, Affine) and not found.is_const and not is_assigned:
+        free = f"{name}@{len(ctx.request.building)}"  # the name of no variable
+        return Given(name, found, free=free, range=found.interval(ctx.names.ranges()))
     if isinstance(found, Affine | Expr) or (is_number(found) and is_assigned):
         return Given(name, type=_scalar_type(ctx, found, arg), passed=arg)
     return Given(name, constant=found)

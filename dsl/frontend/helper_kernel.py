@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from dsl.expressions.affine import Affine
 from dsl.frontend.capture import Environment
 from dsl.frontend.context import Request
 from dsl.frontend.functions import Function, Given
@@ -33,6 +34,7 @@ class HelperKernel(Kernel):
         self._environment = environment
         self._given = given
         self._built: tuple[Program, int] | None = None
+        self.free = {g.free: g.constant for g in given if isinstance(g.constant, Affine)}
 
     def build_in(self, building: tuple[Kernel, ...]) -> Program:
         """See `Kernel.build_in`; the program is kept."""

@@ -28,6 +28,7 @@ from dsl.programs.program import (
     statements_in,
     variables_in,
 )
+from dsl.programs.substituted import substituted
 
 MAX_CALL_DEPTH = 32
 
@@ -100,6 +101,7 @@ class _Call:
     def __init__(self, ctx: Context, callee: Program, node: ast.Call, kernel: Kernel) -> None:
         results = kernel.results
         self._defaults = kernel.defaults
+        self._free = kernel.free
         self._ctx = ctx
         self._callee = callee
         self._node = node
@@ -138,7 +140,8 @@ class _Call:
         for array in inlined_locals(callee, self._arrays, ctx.names.depth):
             ctx.names.add_unnamed(array)
         names = Names(self._arrays, self._scalars, self._loop_name, self._stmt_name, self._views)
-        return (*self._copies, *inlined(callee, names, ctx.names.loops()))
+        nodes = inlined(callee, names, ctx.names.loops())
+        return (*self._copies, *(substituted(n, self._free) for n in nodes))
 
     def values(self) -> tuple[Expr | Array, ...]:
         """The results, which the nodes compute."""

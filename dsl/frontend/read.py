@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
+from dsl.expressions.affine import Affine
 from dsl.expressions.types import ArrayType, DType, IntType, f32
 from dsl.frontend.arrays.parts import part_of
 from dsl.frontend.capture import dtype_of
@@ -79,6 +80,10 @@ def _program(ctx: Context, declared: Sequence[Array], body: list[ast.stmt]) -> P
 # ------------------------------------------------------------------------- without a decorator
 
 
+Known = tuple[dict[str, object], dict[str, tuple[int, int]]]
+"""What names stand for, and the ranges of the variables that are free in that."""
+
+
 def read_helper(request: Request, given: tuple[Given, ...]) -> tuple[Program, int]:
     """The program of a function without a decorator for these arguments, and the number of its results.
 
@@ -88,8 +93,11 @@ def read_helper(request: Request, given: tuple[Given, ...]) -> tuple[Program, in
     declared = tuple(_declared(g, request.source) for g in given if g.passed is not None)
     source = with_own_scalars(request.source, declared, is_typed=False)
     request = replace(request, source=source)
-    constants = {g.name: g.constant for g in given if g.passed is None}
-    reading = partial(_helper, request, declared, constants)
+    constants = {
+        g.name: Affine.of(g.free) if g.free else g.constant for g in given if g.passed is None
+    }
+    ranges = {g.free: g.range for g in given if g.free}
+    reading = partial(_helper, request, declared, (constants, ranges))
     returns = [n for n in _own(source.node) if isinstance(n, ast.Return) and n.value is not None]
     if not returns:
         return reading((), source.node.body), 0
@@ -97,7 +105,7 @@ def read_helper(request: Request, given: tuple[Given, ...]) -> tuple[Program, in
     count = len(returns[0].value.elts) if isinstance(returns[0].value, ast.Tuple) else 1
     names = _result_names(source, count)
     if len(returns) == 1 and returns[0] is last:
-        types = _types_on_trial(request, declared, constants, names)
+        types = _types_on_trial(request, declared, (constants, ranges), names)
         made = tuple(_result(n, *t) for n, t in zip(names, types, strict=True))
         return reading(made, assigned_results(source, made)), count
     inferred = Inferred()
@@ -118,16 +126,18 @@ def read_helper(request: Request, given: tuple[Given, ...]) -> tuple[Program, in
 def _helper(
     request: Request,
     declared: tuple[Array, ...],
-    constants: dict[str, object],
+    known: Known,
     made: tuple[Array, ...],
     body: list[ast.stmt],
     inferred: Inferred | None = None,
     seen: Callable[[Context], None] | None = None,
 ) -> Program:
-    known = inferred or Inferred()
+    constants, ranges = known
+    types = inferred or Inferred()
 
     def read() -> Program:
-        ctx = _context(request, (*declared, *made), known)
+        ctx = _context(request, (*declared, *made), types)
+        ctx.names.free.update(ranges)
         for name, found in constants.items():
             ctx.names.bind(name, found)
         program = _program(ctx, (*declared, *made), body)
@@ -135,7 +145,7 @@ def _helper(
             seen(ctx)
         return program
 
-    return read() if inferred is not None else known.settled(read)
+    return read() if inferred is not None else types.settled(read)
 
 
 def _declared(given: Given, source: FunctionSource) -> Array:
@@ -171,7 +181,7 @@ def _own(node: ast.FunctionDef) -> list[ast.AST]:
 def _types_on_trial(
     request: Request,
     declared: tuple[Array, ...],
-    constants: dict[str, object],
+    known: Known,
     names: list[str],
 ) -> list[tuple[DType, tuple[int, ...]]]:
     """The types of what the last statement returns, which is read as assignments to locals."""
@@ -196,7 +206,7 @@ def _types_on_trial(
     def seen(ctx: Context) -> None:
         found[:] = [_type_of(ctx, name) for name in names]
 
-    _helper(trial, declared, constants, (), node.body, None, seen)
+    _helper(trial, declared, known, (), node.body, None, seen)
     return found
 
 

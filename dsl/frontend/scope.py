@@ -77,6 +77,7 @@ class Names:
         self.locals: list[Array] = []
         self.tables: list[Array] = []
         self._copied: list[dict[str, object]] = []
+        self.free: dict[str, tuple[int, int]] = {}
 
     @property
     def depth(self) -> int:
@@ -88,8 +89,9 @@ class Names:
         return tuple(s.loop.var for s in self._scopes if s.loop is not None)
 
     def ranges(self) -> dict[str, tuple[int, int]]:
-        """For every loop variable in scope a range that holds its values."""
-        return {s.loop.var: s.loop.range for s in self._scopes if s.loop is not None}
+        """For every loop variable in scope, and those ``free`` in what is read, a range that holds its values."""
+        loops = {s.loop.var: s.loop.range for s in self._scopes if s.loop is not None}
+        return {**self.free, **loops}
 
     @property
     def runs(self) -> bool:

@@ -10,6 +10,7 @@ from dsl.errors.call_check import takes_one
 from dsl.errors.callsite import caller_span
 from dsl.errors.errors import InputError, LanguageError, ScheduleError, did_you_mean
 from dsl.errors.shown import shown
+from dsl.expressions.affine import Affine
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
 
@@ -33,6 +34,7 @@ class Kernel(ABC):
         schedules: The schedules that were written for it, by name.
         sizes: Named values for the constants that it captured.
         own_inputs: The function that makes inputs for it; empty where random ones will do.
+        free: What variables of its program stand for where it is called, which no loop of its own has.
     """
 
     def __init__(self, name: str, sizes: Sizes | None = None) -> None:
@@ -40,6 +42,7 @@ class Kernel(ABC):
         self.schedules: dict[str, Schedule] = {}
         self.sizes: Sizes = dict(sizes or {})
         self.own_inputs: list[InputFunction] = []
+        self.free: Mapping[str, Affine] = {}
 
     @property
     def program(self) -> Program:
