@@ -9,7 +9,7 @@ integers has the narrowest type that holds both, as integer literals have.)
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeGuard
@@ -73,3 +73,12 @@ def chosen(x: Select, of: Callable[[Number], Operand], select: Joiner) -> Operan
         return of(y.value)
 
     return select(x.cond, side(x.then), side(x.orelse), x.span)
+
+
+def choices(x: Select) -> Iterator[Number]:
+    """The literals of an open choice."""
+    for side in (x.then, x.orelse):
+        if is_open(side):
+            yield from choices(side)
+        elif isinstance(side, Const) and not isinstance(side.value, Fraction):
+            yield side.value

@@ -48,7 +48,7 @@ from dsl.expressions.literals import (
     typed_literal,
 )
 from dsl.expressions.numeric import compared, frac_of, is_exact, to_float, width_of
-from dsl.expressions.open_choices import chosen, folded, is_open, open_choice
+from dsl.expressions.open_choices import choices, chosen, folded, is_open, open_choice
 from dsl.expressions.result_types import (
     binary_type,
     common_float,
@@ -91,6 +91,7 @@ __all__ = [
     "common_type",
     "compare",
     "const",
+    "choices",
     "is_open",
     "literal_type",
     "logical",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import math
 import types
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -153,11 +154,20 @@ def _is_integer(x: Value) -> bool:
 
 
 def _as_float(ctx: Context, x: Value, other: Value) -> Value:
-    """A literal next to an integer which no fixed point holds, ``6.2832 * i``: a float as the arguments are."""
-    if not isinstance(x, float) or not math.isfinite(x) or Fraction(repr(x)) == Fraction(x):
+    """A literal next to an integer which no fixed point holds, ``6.2832 * i``: a float as the arguments are; so is a
+    choice between literals, as of an entry of a table, where one of them is that.
+    """
+    is_open = isinstance(x, Expr) and typing.is_open(x)
+    literals: Iterable[object] = typing.choices(x) if is_open else (x,)  # type: ignore[arg-type]
+    if all(map(_is_exact, literals)) or not _is_integer(other):
         return x
     usual = float_of_arguments(ctx)
-    return x if usual is None or not _is_integer(other) else typing.const(x, usual)
+    return x if usual is None else typing.typed(x, usual)  # type: ignore[arg-type]
+
+
+def _is_exact(x: object) -> bool:
+    """Whether it is no float that no fixed point holds."""
+    return not isinstance(x, float) or not math.isfinite(x) or Fraction(repr(x)) == Fraction(x)
 
 
 def _folded(ctx: Context, function: Any, op: ast.AST, *args: Any) -> Value:

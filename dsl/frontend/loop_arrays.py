@@ -15,17 +15,15 @@ After::
 from __future__ import annotations
 
 import ast
-import copy
 import itertools
 
-from dsl.errors.errors import LanguageError
 from dsl.expressions.intrinsics import grid
 from dsl.frontend.arrays.data_rows import data_row
 from dsl.frontend.arrays.expressions import ArrayExprs
 from dsl.frontend.arrays.parts import part_of
 from dsl.frontend.arrays.shapes import ArrayExpr
-from dsl.frontend.arrays.slices import view_of
-from dsl.frontend.context import Ahead, Context
+from dsl.frontend.arrays.trial import computed_shape
+from dsl.frontend.context import Context
 
 _AROUND = (enumerate, zip, reversed)
 
@@ -61,22 +59,23 @@ def _iterables(ctx: Context, node: ast.expr) -> list[ast.expr]:
             return [] if is_loop else [node]
         case ast.Call(func=ast.Attribute(attr="grid" | "product" | "ndindex")):
             return []
-        case ast.BinOp() | ast.UnaryOp() | ast.Subscript() | ast.Call() | ast.Attribute(attr="T"):
+        case (
+            ast.BinOp()
+            | ast.UnaryOp()
+            | ast.Compare()
+            | ast.Subscript()
+            | ast.Call()
+            | ast.Attribute(attr="T")
+        ):
             return [node]
     return []
 
 
 def _is_computed(ctx: Context, node: ast.expr) -> bool:
     """Whether an expression is an array of one dimension, and no part of one that there is; found on trial."""
-    before = ctx.names, dict(ctx.statements), dict(ctx.flags), ctx.ahead
-    ctx.names, ctx.ahead = copy.deepcopy(ctx.names), Ahead()
-    try:
-        found = ArrayExprs(ctx, node).of(node) if view_of(ctx, node) is None else None
-        return found is not None and len(found.shape) == 1
-    except LanguageError:
-        return False  # who reads the loop says what is wrong with it
-    finally:
-        ctx.names, ctx.statements, ctx.flags, ctx.ahead = before
+    is_operation = isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare)
+    shape = computed_shape(ctx, node, strict=is_operation)
+    return shape is not None and len(shape) == 1
 
 
 def _row(ctx: Context, node: ast.expr) -> ArrayExpr | None:

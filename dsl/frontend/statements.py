@@ -9,6 +9,7 @@ from dsl.expressions.intrinsics import intrinsic_of, stmt
 from dsl.expressions.types import boolean
 from dsl.frontend.arrays.in_place import assigned_in_place
 from dsl.frontend.arrays.listed_values import listed_ahead
+from dsl.frontend.arrays.local_tables import as_list, local_table
 from dsl.frontend.arrays.locals import array_assignment
 from dsl.frontend.arrays.renamed import renamed
 from dsl.frontend.arrays.several_rows import several_rows
@@ -29,7 +30,6 @@ from dsl.frontend.joined_ranges import joined_range
 from dsl.frontend.loop_arrays import computed_ahead
 from dsl.frontend.loops import headers, interval, runs
 from dsl.frontend.scope import LoopName
-from dsl.frontend.syntax.functions import only_expression
 from dsl.frontend.syntax.geometric import Geometric
 from dsl.frontend.syntax.jumps import (
     Flags,
@@ -144,6 +144,9 @@ def _assertion(ctx: Context, node: ast.Assert) -> tuple[Node, ...]:
 
 def _assigned(ctx: Context, node: ast.Assign | ast.AugAssign, name: str | None) -> tuple[Node, ...]:
     """An assignment to elements and scalars, or to a part of an array, which is a loop."""
+    if name is None and local_table(ctx, node):
+        return ()
+    node = as_list(ctx, node)
     loops = listed_ahead(ctx, node)
     if loops is None:
         apart = several_rows(ctx, node)
@@ -203,10 +206,7 @@ def _for(ctx: Context, node: ast.For) -> tuple[Node, ...]:
         if inside:  # a loop without statements does nothing, and is left out
             var = header.target.id
             inside = (Loop(var, header.lowers, header.uppers, header.step, inside, span),)
-    orelse = node.orelse
-    if orelse and breaks is not None:
-        orelse = [unless(breaks, done, orelse)]
-    return (*before, *inside, *body(ctx, orelse))
+    return (*before, *inside, *body(ctx, _orelse(node, breaks, done)))
 
 
 def _is_of_while(over: ast.expr) -> bool:
@@ -214,18 +214,22 @@ def _is_of_while(over: ast.expr) -> bool:
 
 
 def _copies(ctx: Context, node: ast.For, copies: Copies) -> tuple[Node, ...]:
-    """The body for each of the constants that the loop runs over."""
-    jump = next(jumps_in(node.body), None)
-    if jump is not None:
-        message = "a loop over constants that are no range is written out, and cannot be left"
-        raise ctx.error("W109", message, jump, "put what follows under a condition")
-    found: list[Node] = []
+    """The body for each of the constants that the loop runs over; behind a ``break`` they do nothing."""
+    jumps = [*jumps_in(node.body)]
+    breaks = next((j for j in jumps if isinstance(j, ast.Break)), None)
+    done = "" if breaks is None else _flag(ctx, node, breaks)
+    found: list[Node] = [] if breaks is None else [cleared(ctx, done, breaks)]
     around, ctx.copies = ctx.copies, ctx.copies * max(1, len(copies.constants))
     for constants in copies.constants:
         with ctx.names.copy(constants, ast.unparse(node.target), ctx.span(node.target)):
-            found += body(ctx, node.body)
+            found += _loop_body(ctx, node.body, jumps, done)
     ctx.copies = around
-    return (*found, *body(ctx, node.orelse))
+    return (*found, *body(ctx, _orelse(node, breaks, done)))
+
+
+def _orelse(node: ast.For, breaks: Jump | None, done: str) -> list[ast.stmt]:
+    """What a loop does behind its last iteration, where no ``break`` left it."""
+    return node.orelse if breaks is None or not node.orelse else [unless(breaks, done, node.orelse)]
 
 
 def _loop_body(
@@ -315,7 +319,7 @@ def _expression(ctx: Context, node: ast.Expr) -> tuple[Node, ...]:
         if nodes is not None:
             return nodes
         function = function_of(ctx, ctx.evaluate(expr.func))
-        if function is not None and only_expression(function.node) is None:
+        if function is not None and function.expression is None:
             return function_statement(ctx, function, expr)
     ctx.evaluate(expr)
     message = "this statement has no effect"

@@ -147,7 +147,13 @@ def _index(ctx: Context, array: Array, dim: int, node: ast.expr) -> values.Value
             node,
             f"convert it: weft.i32({ctx.source.text(node)})",
         )
-    return affine_index(ctx, array, dim, node)
+    affine = affine_index(ctx, array, dim, node)
+    low, high = affine.interval(ctx.names.ranges())
+    if (
+        ctx.names.runs and -array.shape[dim] <= low and high < 0
+    ):  # in all iterations: counts from the end, as in Python
+        return affine + array.shape[dim]
+    return affine
 
 
 def affine_index(ctx: Context, array: Array, dim: int, node: ast.expr) -> Affine:

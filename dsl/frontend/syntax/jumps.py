@@ -32,7 +32,7 @@ what is behind them is under a condition as what is behind a ``continue``.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -105,6 +105,19 @@ def jumps_in(statements: list[ast.stmt]) -> Iterator[Jump]:
             yield from jumps_in(s.orelse)
         elif isinstance(s, ast.For):
             yield from jumps_in(s.orelse)
+
+
+def continues(statements: Sequence[ast.stmt]) -> bool:
+    """Whether ``continue`` leaves an iteration early."""
+    for s in statements:
+        if isinstance(s, ast.Continue):
+            return True
+        inner = [*getattr(s, "body", []), *getattr(s, "orelse", [])]
+        if isinstance(s, ast.If) and continues(inner):
+            return True
+        if isinstance(s, ast.For | ast.While) and continues(s.orelse):
+            return True
+    return False
 
 
 def hoisted(statements: list[ast.stmt], left: Callable[[ast.For], str]) -> list[ast.stmt]:

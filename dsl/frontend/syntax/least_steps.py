@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 
 from dsl.frontend.syntax.loop_parts import ends_of_sets, step_of, stored
+from dsl.frontend.syntax.steady import assigned_names
 
 
 def least_steps(
@@ -22,15 +23,38 @@ def least_steps(
         for s in ast.walk(part):
             match s:
                 case ast.AugAssign(
-                    target=ast.Name(), op=ast.Add() | ast.Sub() as op, value=ast.Name(id=by)
-                ):
-                    low, high = ends_of_sets(by, function)
-                    least = -math.inf if low is None else low
-                    most = math.inf if high is None else high
+                    target=ast.Name(), op=ast.Add() | ast.Sub() as op, value=value
+                ) if not isinstance(value, ast.Constant):
+                    least, most = _ends(value, function)
                     adds = isinstance(op, ast.Add)
                     found[ast.unparse(s)] = (least, most) if adds else (-most, -least)
     found.update(_moved(body))
     return found
+
+
+def _ends(value: ast.expr, function: ast.FunctionDef) -> tuple[float, float]:
+    """The least and the most that an expression may be: of constants, names, and minima, maxima and choices of such."""
+    match value:
+        case ast.Constant(value=int() as number):
+            return number, number
+        case ast.Name(id=by):
+            low, high = ends_of_sets(by, function)
+            return -math.inf if low is None else low, math.inf if high is None else high
+        case ast.IfExp(body=then, orelse=orelse):
+            (a, b), (c, d) = _ends(then, function), _ends(orelse, function)
+            return min(a, c), max(b, d)
+        case ast.Call(
+            func=ast.Name(id="min" | "max" as which), args=[_, _, *_] as args, keywords=[]
+        ):
+            if which not in assigned_names(function) and not _is_argument(which, function):
+                of = min if which == "min" else max
+                lows, highs = zip(*(_ends(a, function) for a in args), strict=True)
+                return of(lows), of(highs)
+    return -math.inf, math.inf
+
+
+def _is_argument(name: str, function: ast.FunctionDef) -> bool:
+    return any(isinstance(n, ast.arg) and n.arg == name for n in ast.walk(function))
 
 
 def _moved(body: Sequence[ast.stmt]) -> Iterator[tuple[str, tuple[float, float]]]:

@@ -14,6 +14,7 @@ from dsl.frontend.syntax.counters import without_counters
 from dsl.frontend.syntax.loop_variables import with_values
 from dsl.frontend.syntax.matches import Matches
 from dsl.frontend.syntax.one_by_one import one_by_one
+from dsl.frontend.syntax.tuples import without_tuples
 from dsl.frontend.syntax.walrus import without_walrus
 from dsl.frontend.syntax.whiles import Whiles
 
@@ -51,6 +52,7 @@ def made_plain(
         return name
 
     node.body = without_walrus(node.body)
+    without_tuples(node)
     with_own_names(node, unique)
     node.body = Matches(unique, refused).block(node.body)
     kept = {n.id for f in inner for n in ast.walk(f) if isinstance(n, ast.Name)}

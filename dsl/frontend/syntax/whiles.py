@@ -31,7 +31,8 @@ from dataclasses import dataclass
 from dsl.frontend.syntax.bisections import bisected
 from dsl.frontend.syntax.folds import folded
 from dsl.frontend.syntax.geometric import Geometric, counter_of
-from dsl.frontend.syntax.jumps import jumps_in
+from dsl.frontend.syntax.halvings import halved
+from dsl.frontend.syntax.jumps import continues, jumps_in
 from dsl.frontend.syntax.loop_parts import (
     Most,
     Placed,
@@ -169,7 +170,7 @@ class Whiles:
             case _:
                 return None
         places = [n for n, s in enumerate(loop.body) if (step_of(s) or ("",))[0] == name]
-        if len(places) != 1 or _continues(loop.body):
+        if len(places) != 1 or continues(loop.body):
             return None
         (place,) = places
         _, amount = step_of(loop.body[place]) or ("", 0)
@@ -222,7 +223,7 @@ class Whiles:
     def _bounded(self, loop: ast.While, before: list[ast.stmt]) -> list[ast.stmt] | None:
         """A loop that ends after as many iterations as there are bits."""
         most = (
-            _halved(loop, self.written)
+            halved(loop, self.written)
             or _remainders(loop)
             or folded(loop)
             or bisected(loop, before)
@@ -267,100 +268,6 @@ def _around(s: ast.If, place: ast.While) -> ast.stmt:
     """An ``if`` that is made, at a place of the source, around statements that have theirs."""
     placed(s.test, place.test)
     return ast.copy_location(s, place)
-
-
-def _continues(statements: Sequence[ast.stmt]) -> bool:
-    """Whether ``continue`` leaves an iteration early."""
-    for s in statements:
-        if isinstance(s, ast.Continue):
-            return True
-        inner = [*getattr(s, "body", []), *getattr(s, "orelse", [])]
-        if isinstance(s, ast.If) and _continues(inner):
-            return True
-        if isinstance(s, ast.For | ast.While) and _continues(s.orelse):
-            return True
-    return False
-
-
-def _halved(loop: ast.While, written: ast.FunctionDef) -> Most | None:
-    """``while n:`` or ``n > 0`` with one ``n >>= 1``, ``n //= 2`` or ``n &= n - 1`` in each iteration."""
-    test, _ = split(loop.test)
-    match test:
-        case ast.Name(id=name):
-            pass
-        case ast.Compare(
-            left=ast.Name(id=name),
-            ops=[ast.Gt() | ast.NotEq()],
-            comparators=[ast.Constant(value=0)],
-        ):
-            pass
-        case _:
-            return None
-    if [*stored(loop.body)].count(name) != 1 or _continues(loop.body):
-        return None
-    if any(_halves(s, name) for s in loop.body):
-        positive = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Gt)
-        most = _largest(written, name)
-        held = ast.Name(name, ast.Load()) if most is None else ast.Constant(most)
-        of = [ast.copy_location(held, test)]
-        return Most.made(of, is_positive=positive)
-    return None
-
-
-def _largest(written: ast.FunctionDef, name: str) -> int | None:
-    """The largest value of a name that is given constants from 0 on and halved, and nothing else."""
-    given = [most for s in ast.walk(written) if (most := _constant_of(s, name)) is not None]
-    halvings = sum(isinstance(s, ast.stmt) and _halves(s, name) for s in ast.walk(written))
-    stores = [*stored([written])].count(name)
-    arguments = {a.arg for a in ast.walk(written.args) if isinstance(a, ast.arg)}
-    only = len(given) + halvings == stores and name not in arguments
-    return max(given) if given and only and min(given) >= 0 else None
-
-
-def _constant_of(s: ast.AST, name: str) -> int | None:
-    """The number that a statement gives a name, such as ``1 << 14``."""
-    match s:
-        case ast.Assign(targets=[ast.Name(id=target)], value=value) if target == name:
-            pass
-        case ast.AnnAssign(target=ast.Name(id=target), value=ast.expr() as value) if target == name:
-            pass
-        case _:
-            return None
-    match value:
-        case ast.Constant(value=int() as number):
-            return number
-        case ast.BinOp(
-            left=ast.Constant(value=int() as left),
-            op=ast.LShift(),
-            right=ast.Constant(value=int() as right),
-        ) if 0 <= right < 4096:
-            return left << right
-        case _:
-            return None
-
-
-def _halves(s: ast.stmt, name: str) -> bool:
-    match s:
-        case ast.AugAssign(target=ast.Name(id=target), op=op, value=by):
-            pass
-        case ast.Assign(
-            targets=[ast.Name(id=target)], value=ast.BinOp(left=ast.Name(id=left), op=op, right=by)
-        ):
-            target = target if left == target else ""
-        case _:
-            return False
-    if target != name:
-        return False
-    match op, by:
-        case ast.RShift(), ast.Constant(value=int() as amount):
-            return amount >= 1
-        case ast.FloorDiv(), ast.Constant(value=int() as amount):
-            return amount >= 2
-        case ast.BitAnd(), ast.BinOp(
-            left=ast.Name(id=left), op=ast.Sub(), right=ast.Constant(value=1)
-        ):
-            return left == name
-    return False
 
 
 def _remainders(loop: ast.While) -> Most | None:

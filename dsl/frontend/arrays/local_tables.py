@@ -1,0 +1,220 @@
+"""Lists and tuples of constants that a kernel only reads: tables, as those that are captured.
+
+Before::
+
+    weights = [1, 2, 1]
+    for k in range(3):
+        total += weights[k] * x[k]
+
+After::
+
+    for k in range(3):
+        total += [1, 2, 1][k] * x[k]
+
+As a local array each would be a memory that is written in front of the loop, of numbers that no reader knows.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+
+from dsl.expressions.values import plain
+from dsl.frontend.arrays.parts import part_of
+from dsl.frontend.arrays.shapes import numpy_name
+from dsl.frontend.arrays.slices import view_of
+from dsl.frontend.arrays.tables import is_captured
+from dsl.frontend.arrays.trial import computed_shape
+from dsl.frontend.capture import is_number
+from dsl.frontend.context import Context
+from dsl.frontend.declare import check_name
+
+_AROUND = ("enumerate", "zip")
+_PURE = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop, ast.expr_context)
+
+
+def local_table(ctx: Context, node: ast.stmt) -> bool:
+    """Whether a statement gives a table of constants its name, which stands for it from here on."""
+    match node:
+        case ast.Assign(targets=[ast.Name(id=name) as target], value=source):
+            pass
+        case _:
+            return False
+    if name not in ctx.once or ctx.names.find(name) is not None:
+        return False
+    table = _table(ctx, source)
+    if table is None or not _is_only_subscripted(ctx.source.node, name, _rank(table)):
+        return False
+    check_name(ctx.source, name, "this table", target)
+    ctx.names.bind(name, table)
+    return True
+
+
+def as_list(ctx: Context, node: ast.Assign | ast.AugAssign) -> ast.Assign | ast.AugAssign:
+    """``x = (a, b)`` as ``x = [a, b]``, and ``x = list(range(8))`` as what its elements are: a local array is declared so."""
+    match node:
+        case ast.Assign(targets=[ast.Name()] as targets, value=ast.Tuple(elts=[_, *_]) as source):
+            return _assigned(node, targets, _listed(source))
+        case ast.Assign(
+            targets=[ast.Name()] as targets,
+            value=ast.Call(func=ast.Name() as func, args=[of], keywords=[]),
+        ) if ctx.evaluate(func) in (list, tuple):
+            made = _elements_of(ctx, of)
+            return node if made is None else _assigned(node, targets, made)
+    return node
+
+
+def _assigned(node: ast.Assign, targets: list[ast.expr], value: ast.expr) -> ast.Assign:
+    return ast.copy_location(ast.Assign(targets, ast.copy_location(value, node.value)), node)
+
+
+def _elements_of(ctx: Context, of: ast.expr) -> ast.expr | None:
+    """The list of a range, or of the elements of an array of one dimension; None of all else."""
+    if isinstance(of, ast.Call) and ctx.evaluate(of.func) is range:
+        name = ctx.names.unique_loop("n", ctx.names.loops())
+        loop = ast.comprehension(_at(of, ast.Name(name, ast.Store())), of, [], 0)
+        return ast.ListComp(_at(of, ast.Name(name, ast.Load())), [loop])
+    part = part_of(ctx, view_of(ctx, of))
+    if part is not None and len(part[1].shape) == 1:
+        return ast.Call(_at(of, ast.Attribute(of, "copy", ast.Load())), [], [])
+    shape = computed_shape(ctx, of) if part is None else None
+    return of if shape is not None and len(shape) == 1 else None
+
+
+def _at(place: ast.expr, node: ast.expr) -> ast.expr:
+    return ast.copy_location(node, place)
+
+
+def _listed(node: ast.expr) -> ast.expr:
+    if not isinstance(node, ast.Tuple):
+        return node
+    return ast.copy_location(ast.List([_listed(e) for e in node.elts], ast.Load()), node)
+
+
+def _table(ctx: Context, source: ast.expr) -> object:
+    """A list of numbers, or of lists of one length; an array of NumPy where its type is said; None of all else."""
+    match source:
+        case ast.List() | ast.Tuple():
+            return _numbers(ctx, source)
+        case ast.Call(func=ast.Attribute() as func, args=[ast.List() as items, *types]):
+            if numpy_name(ctx.evaluate(func)) not in ("array", "asarray"):
+                return None
+        case _:
+            return None
+    given = [*types, *(k.value for k in source.keywords if k.arg == "dtype")]
+    numbers = _numbers(ctx, items)
+    if numbers is None or len(given) != len(types) + len(source.keywords) or len(given) > 1:
+        return None
+    dtype = ctx.evaluate(given[0]) if given else None
+    if not isinstance(dtype, type) or not hasattr(dtype, "dtype"):
+        return None  # its elements are found from what is assigned to them
+    try:
+        return sys.modules["numpy"].array(numbers, dtype)
+    except (OverflowError, ValueError):
+        return None
+
+
+def _numbers(ctx: Context, node: ast.List | ast.Tuple) -> list[object] | None:
+    """The numbers that are written there, all of them floats where some are."""
+    found = _elements(ctx, node)
+    if found is None or not any(isinstance(x, float) for x in _flat(found)):
+        return found
+    return _floats(found)
+
+
+def _elements(ctx: Context, node: ast.List | ast.Tuple) -> list[object] | None:
+    found: list[object] = []
+    for e in node.elts:
+        if isinstance(e, ast.List | ast.Tuple):
+            found.append(_elements(ctx, e))
+        elif _is_pure(ctx, e) and is_number(number := plain(ctx.evaluate(e))):
+            found.append(None if isinstance(number, bool) else number)
+        else:
+            return None
+    kinds = {_rank(x) if isinstance(x, list) else 0 for x in found}
+    lengths = {len(x) for x in found if isinstance(x, list)}
+    return found if found and None not in found and len(kinds) == 1 and len(lengths) < 2 else None
+
+
+def _is_pure(ctx: Context, node: ast.expr) -> bool:
+    """Whether nothing but constants is computed there, also by functions of a module, such as ``math.cos``."""
+    match node:
+        case ast.Name():
+            return ctx.names.find(node.id) is None
+        case ast.Attribute(value=value):
+            return is_captured(ctx, value)
+        case ast.Call(func=ast.Attribute() as func, args=args, keywords=[]):
+            return is_captured(ctx, func.value) and all(_is_pure(ctx, a) for a in args)
+        case ast.expr():
+            parts = ast.iter_child_nodes(node)
+            return isinstance(node, _PURE) and all(
+                _is_pure(ctx, p) if isinstance(p, ast.expr) else isinstance(p, _PURE) for p in parts
+            )
+
+
+def _flat(found: object) -> Iterator[object]:
+    for x in found if isinstance(found, list) else [found]:
+        yield from _flat(x) if isinstance(x, list) else [x]
+
+
+def _floats(found: list[object]) -> list[object]:
+    return [_floats(x) if isinstance(x, list) else float(x) for x in found]  # type: ignore[arg-type]
+
+
+def _rank(table: object) -> int:
+    """The number of dimensions."""
+    if isinstance(table, list):
+        return 1 + _rank(table[0])
+    return int(getattr(table, "ndim", 0))
+
+
+def _is_only_subscripted(function: ast.AST, name: str, rank: int) -> bool:
+    """Whether elements of it are read, and nothing else is done with the name: no part of it, no other name for it."""
+    uses, good = 0, 0
+    for n in ast.walk(function):
+        if isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load):
+            uses += 1
+        elif isinstance(n, ast.FunctionDef | ast.Lambda) and n is not function:
+            inside = {m.id for m in ast.walk(n) if isinstance(m, ast.Name)}
+            if name in inside:
+                return False
+    for n in ast.walk(function):
+        good += _reads(n, name, rank)
+    return 0 < uses == good
+
+
+def _reads(node: ast.AST, name: str, rank: int) -> int:
+    """How often a node reads elements, or the length, of what has the name: in the node itself, not inside of it."""
+    match node:
+        case ast.Subscript(ctx=ast.Load()):
+            return int(_subscripts(node, name) == rank)
+        case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=found)]):
+            return int(found == name)
+        case ast.For(target=ast.Tuple(), iter=ast.Name(id=found)):
+            return int(found == name and rank == 2)
+        case ast.For(iter=over) | ast.comprehension(iter=over):
+            return _runs_over(over, name) if rank == 1 else 0
+    return 0
+
+
+def _subscripts(node: ast.Subscript, name: str) -> int:
+    """How many subscripts without slices are behind the name, where it is the base; else none."""
+    count = 0
+    base: ast.expr = node
+    while isinstance(base, ast.Subscript):
+        parts = base.slice.elts if isinstance(base.slice, ast.Tuple) else [base.slice]
+        if any(isinstance(p, ast.Slice | ast.Starred | ast.List) for p in parts):
+            return 0
+        count += len(parts)
+        base = base.value
+    return count if isinstance(base, ast.Name) and base.id == name else 0
+
+
+def _runs_over(over: ast.expr, name: str) -> int:
+    """How often a loop runs over it beside something else: by itself it would be no loop, but written out."""
+    match over:
+        case ast.Call(func=ast.Name(id=func), args=args) if func in _AROUND:
+            named = sum(isinstance(a, ast.Name) and a.id == name for a in args)
+            return named + sum(_runs_over(a, name) for a in args)
+    return 0

@@ -1,0 +1,153 @@
+"""What people write first: tables as locals, tuples, loops that are left, rows assigned together, helpers at loop variables."""
+
+from __future__ import annotations
+
+import pytest
+
+from dsl.expressions.expr import Gather, walk
+from tests.support.as_python import differences
+
+HEAD = """\
+W, H = 6, 5
+
+def pixel(m, r, c):
+    if r < 0 or r >= H or c < 0 or c >= W:
+        return 0
+    return m[r, c]
+
+def window(m, r, first, n=2):
+    t = 0
+    for c in range(first, first + n):
+        if c == r:
+            continue
+        t += m[r, c]
+    return t
+
+def swapped(x, i):
+    def sign(v):
+        return 1 if v > 0 else -1
+    low, high = (x[i], x[7 - i]) if x[i] < x[7 - i] else (x[7 - i], x[i])
+    return high - low + sign(x[i])
+
+def first_over(x, limit):
+    for i in range(8):
+        if x[i] > limit:
+            return i
+    else:
+        return -1
+
+@weft.kernel
+def k(x: i16[8], m: i32[5, 6], y: i32[8]):
+    """
+
+COMPUTED = {
+    "tables": """\
+kernel = [[1, 2], [0, -1]]
+taps = (3, -1, 2)
+dirs = ((0, 1), (1, 0), (-1, 0))
+for i in range(8):
+    y[i] = kernel[i & 1][x[i] & 1] * 10 + sum(t * m[1, j] for j, t in enumerate(taps))
+    for dy, dx in dirs:
+        y[i] += dy * 2 + dx""",
+    "lists": """\
+order = list(range(8))
+order[2] = order[3]
+held = list(x)
+few = tuple(x[2:5])
+x[3] = 77
+for i in range(8):
+    y[i] = held[order[i] & 7] + few[i % 3]""",
+    "loops that are left": """\
+for i in range(8):
+    n = 0
+    for q in (2, 3, 5, 7):
+        if x[i] % q == 0:
+            break
+        if q == 3 and x[i] & 8:
+            continue
+        n += q
+    else:
+        n = -1
+    y[i] = n""",
+    "tuples": """\
+for i in range(8):
+    if (i, x[i] & 1) != (2, 0):
+        y[i] = 1
+    if (x[i], i) < (9, 4):
+        y[i] += 2
+    if (i, x[i] & 3) in ((0, 1), (3, 2), (5, 5)):
+        y[i] += 4""",
+    "from the end": """\
+for i in range(8):
+    y[-1 - i] = x[i]
+for i in range(1, 5):
+    y[-i] += x[-2 * i]""",
+    "rows together": """\
+m[1], m[0] = m[0] + 1, m[1] * 2
+m[2, 1:], m[2, 0] = m[3, :-1].copy(), m[4, 5]
+a = x[:4] + 1
+b = x[4:] + 2
+a, b = a + b, a - b
+y[:4], y[4:] = a, b
+for v in x[1:] > x[:-1]:
+    y[0] += v""",
+    "halved under a mask": """\
+for i in range(8):
+    bit = 128
+    n: u8 = 0
+    while x[i] & bit == 0 and bit:
+        bit >>= 1
+        n += 1
+    while x[i] & n:
+        n //= 2
+    pos = 0
+    while pos < 20:
+        pos += max(1, x[i] & 3)
+    y[i] = pos * 100 + n""",
+    "helpers": """\
+for i in range(5):
+    for j in range(6):
+        y[i] += pixel(m, i - 1, j + 1) - pixel(m, i, j - 2)
+    y[i] += window(m, i, i // 2) + window(m, 4 - i, 2, n=4)
+for i in range(8):
+    y[i] += swapped(x, i)
+y[7] += first_over(x, 30)""",
+}
+
+
+def loaded(kernel, name):
+    text = HEAD + COMPUTED[name].replace("\n", "\n    ") + "\n"
+    return kernel(f"from weft import *\n{text}"), text
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_they_do_what_python_does(kernel, name):
+    found, text = loaded(kernel, name)
+    for seed in range(2):
+        assert differences(found, text, seed, 60) == []
+
+
+def test_subscripts_of_helpers_are_those_of_the_loops(kernel):
+    found, _ = loaded(kernel, "helpers")
+    accesses = [e for s in found.program.statements() for e in walk(s.value)]
+    assert not any(isinstance(e, Gather) for e in accesses)
+
+
+def test_lists_that_are_only_read_are_no_memories(kernel):
+    found, _ = loaded(kernel, "tables")
+    assert not [a.name for a in found.program.locals if a.shape]
+
+
+@pytest.mark.parametrize("rows", ["A[1], A[0] = A[0].copy(), A[1]", "A[0], A[1] = A[1], A[0]"])
+def test_a_row_that_is_read_behind_its_assignment_is_refused(error, rows):
+    found = error(f"@weft.kernel\ndef k(A: i32[2, 3]):\n    {rows}")
+    assert "is no copy: NumPy reads it when 'A' has been assigned" in found
+
+
+def test_entries_of_tables_of_floats_are_floats_next_to_integers(kernel):
+    table = "W = [[0.1 * i + j for i in range(4)] for j in range(2)]\n"
+    body = "for i in range(4):\n        y[0] += W[i & 1][i] * x[i]\n"
+    found = kernel(
+        f"from weft import u8\n{table}@weft.kernel\ndef k(x: u8[4], y: f32[1]):\n    {body}"
+    )
+    assert found.program.statements()[0].value.dtype.name == "f32"
