@@ -124,7 +124,8 @@ class Resolver:
         """
         array = place.stmt.target.array
         used = NotRescaledError(
-            f"{place.stmt.name} uses {self.extremum.load.access} as it is in between"
+            f"{place.stmt.name} uses {self.extremum.load.access} as it is in between",
+            "name a statement of each sum that is rescaled; nothing else may use it",
         )
         if not self.body.is_own(array) or len(self.body.writers(array)) != 1:
             raise used
