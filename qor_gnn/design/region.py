@@ -114,8 +114,7 @@ class Op:
     ``value`` is that of a number, and tells operators of one kind apart, as the predicate of a comparison does; ``impl`` is
     the implementation that a schedule asks for (``fabric``, ``dsp``), empty for the tool's own choice.
     ``factors`` are the widths of the factors of a product of integers, the longer one first, before they are extended to that
-    of the result; the shorter one is `WIRES` of what a power of two is multiplied with, or a shift by a constant. Of a quotient or
-    remainder by a number they are the widths of what is divided and of the number. `NO_FACTORS` of anything else.
+    of the result, or of a dividend and the number that divides it; `WIRES` for a factor that is a power of two, or a shift by a constant. Else `NO_FACTORS`.
     """
 
     kind: str
