@@ -17,7 +17,7 @@ from backends.deploy.choice import ADD
 from backends.deploy.nests import chains_of, inner_loops, nests_of, work_of
 from backends.deploy.tile_copies import WAIT
 from backends.deploy.tiles import Allowance
-from dsl.expressions.expr import Access, loads
+from dsl.expressions.expr import Access, Scatter, loads
 from dsl.programs.program import Program
 from dsl.schedules.port_steps import Spread
 from dsl.schedules.schedule import Schedule
@@ -62,6 +62,7 @@ def through_more_ports(
     if slowest <= _computed(program, allowed):
         return schedule
     large = {array for (array, _), cycles in moved.items() if cycles * _LARGE >= slowest}
+    large -= _updating(program)
     ports = {s.argument: s for s in steps if isinstance(s, Interface) and s.mode == "m_axi"}
     tiled = {s.array for s in steps if isinstance(s, Buffer) and s.at}
     bundles = _Bundles(ports, moved, tiled, board)
@@ -83,6 +84,14 @@ def through_more_ports(
         for s in steps[:first]
     ]
     return Schedule((*front, *spread, *steps[first:]))
+
+
+def _updating(program: Program) -> set[str]:
+    """Arrays whose elements say which element of a table is updated, as of a histogram: no more of them go on in a cycle than
+    are in a word in designs with a part of the table for each.
+    """
+    updates = (stmt.value for stmt in program.statements() if isinstance(stmt.value, Scatter))
+    return {access.array for value in updates for access in loads(value)}
 
 
 def _copying(program: Program, state: ScheduledScop) -> Iterator[tuple[Piece, Access, bool]]:
@@ -227,7 +236,8 @@ class _Bundles:
             return [f"{self.ports[array].bundle}_{n}" for n in range(1, _ROWS)]
         every = (f"gmem{n}" for n in range(self.board.ports))
         ways = self.ways[array]
-        return [b for b in every if not any((b, way) in self.taken for way in ways)]
+        own = self.ports[array].bundle
+        return [b for b in every if b != own and not any((b, w) in self.taken for w in ways)]
 
     def free(self, array: str) -> int:
         """How many further ports an array may have."""

@@ -89,6 +89,13 @@ def check_outside(array: Array, step: Interface) -> None:
             span=step.span,
             help=did_you_mean(step.offset, OFFSETS) or f"it is {', '.join(OFFSETS)}",
         )
+    if len(set(step.also) | {step.bundle}) <= len(step.also):
+        raise ScheduleError(
+            "W215",
+            f"pointers to '{array.name}' share a port: {', '.join((step.bundle, *step.also))}",
+            span=step.span,
+            help="name another bundle for each of also",
+        )
     _check_bank(step)
 
 

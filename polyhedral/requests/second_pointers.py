@@ -69,10 +69,10 @@ def in_sequence(state: ScheduledScop, dependence: Dependence, ports: int) -> boo
     for source in sources:
         for sink in sinks:
             shared = shared_loops(source.place, sink.place)
-            plain = [k for k, dim in enumerate(source.dims[:shared]) if not _is_plain(dim)]
-            if plain and _within(dependence, source, sink, plain[0]):
+            busy = [k for k, dim in enumerate(source.dims[:shared]) if not _is_plain(dim)]
+            if busy and _within(dependence, source, sink, busy[0]):
                 return False
-            if not plain and min(len(source.dims), len(sink.dims)) <= shared:
+            if not busy and min(len(source.dims), len(sink.dims)) <= shared:
                 return False
     return True
 

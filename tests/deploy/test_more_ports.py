@@ -12,7 +12,7 @@ from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Interface
 from polyhedral.schedule import apply
 from tests.deploy.making import make
-from weft import f32
+from weft import f32, i32, u8
 
 
 @weft.kernel
@@ -43,6 +43,12 @@ def product(A: f32[512, 512], B: f32[512, 512], C: f32[512, 512]):
 def total(x: f32[1 << 20], s: f32[1]):
     for i in range(1 << 20):
         s[0] += x[i]
+
+
+@weft.kernel
+def histogram(image: u8[1080, 1920], count: i32[256]):
+    for y, x in weft.grid(1080, 1920):
+        count[image[y, x]] += 1
 
 
 def planned(kernel: weft.Kernel, onto: str, clock: float = 10.0, trees: bool = False) -> Schedule:
@@ -86,6 +92,7 @@ def test_one_port_is_enough() -> None:
         (scaled, "u55c", 3.33),  # passes what a channel does
         (product, "u250", 10.0),  # computing takes longer
         (total, "zcu104", 10.0),  # the sum waits for itself
+        (histogram, "zcu104", 10.0),  # a word's elements are updated in a cycle
     ):
         assert not spread(planned(kernel, onto, clock))
     assert spread(planned(total, "zcu104", trees=True)) == {"load_x": (2, "block")}

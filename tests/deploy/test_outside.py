@@ -265,14 +265,14 @@ def test_a_search_in_python_has_the_boards_memory_too():
     assert banks == {"A": "HBM[0]", "B": "HBM[1]", "C": "HBM[2]"}
 
 
-def test_an_array_outside_passes_its_port_a_word_a_cycle():
-    """A matrix that is read once: no design is faster than that, and the search comes near."""
+def test_an_array_outside_passes_its_ports_a_word_a_cycle():
+    """A matrix that is read once, through two ports: no design is faster than that, and the search comes near one port."""
     kernel = weft.load(GEMM.replace("gemm", "mvt"))
     run = weft.explore(kernel, "small", deploy="kv260", trials=8, progress=False, evaluator="model")
     bound = run.problem.bound
-    assert (bound.kind, bound.cycles) == ("ports", 120 * 120 // 4)  # of 128 bits
-    assert "4 elements a cycle from outside" in bound.reason
-    assert bound.cycles <= run.best().latency < 1.3 * bound.cycles
+    assert (bound.kind, bound.cycles) == ("ports", 120 * 120 // 8)  # two of 128 bits
+    assert "8 elements a cycle from outside" in bound.reason
+    assert bound.cycles <= run.best().latency < 1.8 * bound.cycles
     inside = weft.explore(
         kernel, "small", device="xck26", trials=3, progress=False, evaluator="model"
     )

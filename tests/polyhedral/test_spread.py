@@ -11,7 +11,7 @@ import pytest
 
 import weft
 from backends.verify import VerifyResult, verify_many
-from dsl.errors.errors import ScheduleError
+from dsl.errors.errors import ScheduleError, ToolError
 from dsl.schedules.schedule import ScheduleBuilder
 from qor_gnn.design.from_module import kernel_of_module
 from qor_gnn.design.from_tree import kernel_of_tree
@@ -203,6 +203,7 @@ REFUSED: list[tuple[weft.Kernel, Build, str, str]] = [
     (sweeps, both(outside("A", "B", ports=2), in_sweeps), "W231", "load_A reads what store_A wrote"),
     (running, outside("y", ports=2), "W231", "S0 reads what S0 wrote"),
     (doubled, lambda s: s.interface("A", "m_axi", also=["1"]), "W215", "'1' is no bundle name"),
+    (doubled, lambda s: s.interface("A", "m_axi", "g", also=["g"]), "W215", "pointers to 'A' share a port: g, g"),
     (doubled, lambda s: s.interface("A", "ap_memory", also=["g"]), "W215", "also is an option of m_axi"),
     (axpy, lambda s: s.interface("a", "m_axi", also=["g"]), "W215", "m_axi"),
     (doubled, both(lambda s: s.interface("B", "m_axi", "A1", width=64), outside("A", ports=2)), "W223", "share bundle 'A1'"),
@@ -216,3 +217,10 @@ def test_refused(kernel: weft.Kernel, build: Build, code: str, text: str) -> Non
     assert caught.value.code == code
     assert text in caught.value.message
     assert caught.value.span is not None
+
+
+def test_the_open_backend_has_one_port_for_an_array() -> None:
+    with pytest.raises(ToolError) as caught:
+        weft.estimate(doubled, schedule_of(doubled_through(2)), tool="open", device="ecp5-85k")
+    assert caught.value.code == "W460"
+    assert "'A' has several" in caught.value.message

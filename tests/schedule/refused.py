@@ -40,6 +40,7 @@ REFUSED: list[tuple[Build, str, str]] = [
     (lambda s: s.replicate("y", "S3.j", 2), "W235", "'y' is an argument that S2 assigns to"),
     (lambda s: s.replicate("A", "S0.j", 1), "W207", "1 is not 2 to"),
     (lambda s: s.mirror("a", "a"), "W238", "'a' is a scalar"),
+    (lambda s: s.spread("S0.i", 3), "W207", "which 3 ports do not divide"),
     (lambda s: s.mirror("T", "T[j, i]"), "W238", "nothing reads 'T[j, i]'"),
     (lambda s: s.scan("S0", "S0.j", 1), "W207", "1 is not 2 to"),
     (lambda s: s.scan("S0", "S0.j", 2, "end"), "W207", "no tail is called 'end'"),

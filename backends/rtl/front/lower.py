@@ -10,7 +10,7 @@ from backends.rtl.front.blocks.dead import without_dead_locals
 from backends.rtl.front.flat import unrolled
 from backends.rtl.front.read import read_module
 from backends.rtl.front.regions import RegionMaker
-from backends.rtl.front.unsupported import no_words
+from backends.rtl.front.unsupported import no_words, one_pointer
 from backends.rtl.front.values.scope import Scope
 from backends.rtl.graph import Array, Graph, Memory, Op, Pipeline, Region, Scalar, Straight
 from backends.rtl.graph import walk as walk_regions
@@ -79,6 +79,8 @@ def _width(dtype: DType) -> int:
 def _array(info: ArrayInfo, argument: bool) -> Array:
     if info.reshapes:
         raise no_words(info.name)
+    if info.axi.also:
+        raise one_pointer(info.name)
     splits = splits_of(info.shape, ((p.dim, p.kind, p.factor) for p in info.partitions))
     lanes = info.axi.lanes if argument and info.axi.lanes else 1
     if lanes > 1:

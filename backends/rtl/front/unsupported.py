@@ -24,6 +24,15 @@ def no_words(array: str) -> ToolError:
     )
 
 
+def one_pointer(array: str) -> ToolError:
+    """W460: an array in memory outside has one port."""
+    return ToolError(
+        "W460",
+        f"the RTL backend has one port for an array in memory outside, and '{array}' has several",
+        help="leave also and spread out",
+    )
+
+
 def too_large(what: str, limit: int) -> ToolError:
     """W461: unrolled, it is too much."""
     return ToolError(
