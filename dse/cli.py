@@ -104,8 +104,15 @@ def weft() -> None:
     """
 
 
+_PLACES = (errno.ELOOP, errno.EACCES, errno.EPERM, errno.ENOTDIR)
+"""Links that lead to themselves, folders of others, and files in the place of folders."""
+
+
 def _of_files(error: OSError) -> InputError | None:
     """What is wrong with a user's files or disk; None of all else."""
+    if error.errno in _PLACES and error.filename is not None:
+        message = f"cannot use {error.filename}: {error.strerror}"
+        return InputError("W508", message, help="name another place, or make its links anew")
     if error.errno == errno.ENAMETOOLONG:
         message = f"no file has a name as long as {shown(error.filename)}"
         return InputError("W502", message, help="name a file by its path from here: FILE.py:KERNEL")
@@ -151,6 +158,13 @@ def run(arguments: Sequence[str]) -> int:
             console.show_internal_error(error)
             return INTERNAL
         console.show_error(found)
+        return ERROR
+    except RuntimeError as error:
+        if not str(error).startswith("Symlink loop"):  # of pathlib, where it resolves a path
+            console.show_internal_error(error)
+            return INTERNAL
+        instead = "name another place, or make its links anew"
+        console.show_error(InputError("W508", str(error), help=instead))
         return ERROR
     except Exception as error:  # noqa: BLE001 - the outermost frame: the last place to be polite
         console.show_internal_error(error)

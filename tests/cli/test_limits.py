@@ -28,6 +28,16 @@ def test_names_that_no_file_has(arguments: list[str], capsys: pytest.CaptureFixt
     assert "error[W502]: no file has a name as long as 'xxx" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("link", ["loop", "loop/x"])
+def test_a_folder_that_is_a_link_to_itself(
+    link: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    assert cli.run(["export", AXPY, "--out", str(tmp_path / link)]) == 1
+    told = capsys.readouterr().err
+    assert "error[W508]: Symlink loop" in told or "Too many levels of symbolic links" in told
+
+
 def test_no_room_for_temporary_files(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -51,12 +51,13 @@ for i in range(8):
         y[i] += dy * 2 + dx""",
     "lists": """\
 order = list(range(8))
+back = list(range(9, -7, -2))
 order[2] = order[3]
 held = list(x)
 few = tuple(x[2:5])
 x[3] = 77
 for i in range(8):
-    y[i] = held[order[i] & 7] + few[i % 3]""",
+    y[i] = held[order[i] & 7] + few[i % 3] * back[i]""",
     "loops that are left": """\
 for i in range(8):
     n = 0

@@ -9,7 +9,7 @@ from pathlib import Path
 from backends.process import Limits
 from backends.rtl.tools.find import Tool
 from backends.rtl.tools.result import Outcome, Resources, Routing
-from backends.rtl.tools.yosys import NETLIST
+from backends.rtl.tools.yosys import NETLIST, not_whole
 
 REPORT = "report.json"
 LIMITS = Limits(seconds=1800)
@@ -60,7 +60,10 @@ def route(
         outcome = Outcome.NO_FIT if full else Outcome.FAILED
         text = "\n".join((run.outcome, *errors)) if errors else f"{run.outcome}\n{message}"
         return Routing(outcome, None, None, seed, run.seconds, text)
-    return parse_report((folder / REPORT).read_text(encoding="utf-8"), seed, run.seconds)
+    try:
+        return parse_report((folder / REPORT).read_text(encoding="utf-8"), seed, run.seconds)
+    except (OSError, json.JSONDecodeError):
+        return Routing(Outcome.FAILED, None, None, seed, run.seconds, not_whole(REPORT))
 
 
 def arguments(device: str, mhz: float, *, pins: bool = True) -> tuple[str, ...]:

@@ -68,7 +68,10 @@ def synthesise(
         return Synthesis(Outcome.TIMEOUT, None, (), run.seconds, message)
     if not run.ok:
         return Synthesis(Outcome.FAILED, None, (), run.seconds, f"{run.outcome}\n{message}")
-    cells = _cells(folder / STATISTICS)
+    try:
+        cells = _cells(folder / STATISTICS)
+    except (OSError, ValueError):  # it ends well where the disk is full
+        return Synthesis(Outcome.FAILED, None, (), run.seconds, not_whole(STATISTICS))
     count = ecp5_resources if family == "ecp5" else xc7_resources
     result = Synthesis(Outcome.OK, count(cells), tuple(sorted(cells.items())), run.seconds, message)
     if cache is not None:
@@ -84,6 +87,11 @@ def check(tool: Tool, verilog: str, top: str, folder: Path, limits: Limits = LIM
     (folder / DESIGN).write_text(verilog, encoding="utf-8")
     script = f"read_verilog {DESIGN}; hierarchy -check -top {top}; proc; check -assert"
     return tool.run(["-q", "-p", script], folder, limits)
+
+
+def not_whole(name: str) -> str:
+    """What is said of a file that a tool left half written."""
+    return f"{name} is not whole, though the tool ended well: there may be no room on the disk"
 
 
 def _cells(path: Path) -> dict[str, int]:

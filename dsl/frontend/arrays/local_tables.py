@@ -72,14 +72,34 @@ def _assigned(node: ast.Assign, targets: list[ast.expr], value: ast.expr) -> ast
 def _elements_of(ctx: Context, of: ast.expr) -> ast.expr | None:
     """The list of a range, or of the elements of an array of one dimension; None of all else."""
     if isinstance(of, ast.Call) and ctx.evaluate(of.func) is range:
-        name = ctx.names.unique_loop("n", ctx.names.loops())
-        loop = ast.comprehension(_at(of, ast.Name(name, ast.Store())), of, [], 0)
-        return ast.ListComp(_at(of, ast.Name(name, ast.Load())), [loop])
+        return _range(ctx, of)
     part = part_of(ctx, view_of(ctx, of))
     if part is not None and len(part[1].shape) == 1:
         return ast.Call(_at(of, ast.Attribute(of, "copy", ast.Load())), [], [])
     shape = computed_shape(ctx, of) if part is None else None
     return of if shape is not None and len(shape) == 1 else None
+
+
+def _range(ctx: Context, of: ast.Call) -> ast.expr | None:
+    """``[first + n * step for n in range(count)]``; None of ends that are no constants."""
+    ends = [e for a in of.args if isinstance(e := ctx.evaluate(a), int)]
+    if of.keywords or not 1 <= len(of.args) == len(ends) <= 3 or ends[2:] == [0]:
+        return None
+    found = range(*ends)
+    name = ctx.names.unique_loop("n", ctx.names.loops())
+    number: ast.expr = ast.Name(name, ast.Load())
+    if found.step != 1:
+        number = ast.BinOp(number, ast.Mult(), ast.Constant(found.step))
+    if found.start:
+        number = ast.BinOp(number, ast.Add(), ast.Constant(found.start))
+    func, count = ast.Name("range", ast.Load()), ast.Constant(len(found))
+    ctx.given[func] = range
+    over = ast.Call(func, [count], [])
+    made = ast.ListComp(number, [ast.comprehension(ast.Name(name, ast.Store()), over, [], 0)])
+    for node in ast.walk(made):
+        if isinstance(node, ast.expr):
+            _at(of, node)
+    return made
 
 
 def _at(place: ast.expr, node: ast.expr) -> ast.expr:

@@ -130,7 +130,10 @@ class _Table:
             node = self._nodes[dim]
             text = self._ctx.source.text(node)
             base = _base(self._node)
-            kind = "list" if isinstance(base, ast.Tuple | ast.List) else "captured table"
+            is_listed = isinstance(base, ast.Tuple | ast.List) or (
+                isinstance(base, ast.Name) and self._ctx.names.constant(base.id) is not None
+            )
+            kind = "list" if is_listed else "captured table"
             raise self._ctx.error(
                 "W164",
                 f"the subscript {text} of the {kind} {self._ctx.source.text(base)} may be "
