@@ -226,7 +226,7 @@ class Array:
     neither fills nor reads. Element ``[i0, i1, …]`` lies in bank
     number `bank` at `offset`; every bank is `depth` deep. ``lanes`` banks side by side are one port,
     whose words have an element of each: a packed argument, of which `LOAD` and `STORE` access words. ``contents`` are the
-    words of a table of constants, in row-major order.
+    words of a table of constants, in row-major order. ``outside``: it is in memory that lets the kernel wait.
     """
 
     name: str
@@ -238,6 +238,7 @@ class Array:
     access: str = "inout"
     lanes: int = 1
     contents: tuple[int, ...] = ()
+    outside: bool = False
 
     @property
     def word(self) -> int:

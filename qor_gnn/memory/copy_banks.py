@@ -30,7 +30,7 @@ def split_for_copies(
     """The design with the banks that the tool adds; as it is where the tool adds none.
 
     Args:
-        kernel: with its directives. Arrays that somebody has split, words, FIFOs and arguments are left alone.
+        kernel: with its directives. Arrays that somebody has split or bound, words, FIFOs and arguments are left alone.
         tool: whose policy says whether it does so.
         kept: as in `pipes`.
     """
@@ -42,7 +42,7 @@ def split_for_copies(
         for m in kernel.memories
         if m.shape
         and m.lanes == 1
-        and not (m.argument or m.port or m.cached)
+        and not (m.argument or m.port or m.cached or m.storage or m.impl)
         and m.name not in fifos
     }
     factors: dict[str, dict[int, int]] = defaultdict(dict)

@@ -62,7 +62,7 @@ def product(A: f32[N, N], B: f32[N, N], C: f32[N, N]):
 
 def fastest(kernel: Kernel) -> float:
     run = weft.explore(
-        kernel, device="xc7z020", reassociate=True, trials=4, evaluator="model", progress=False
+        kernel, device="xc7z020", reassociate=True, trials=8, evaluator="model", progress=False
     )
     return run.best().latency
 

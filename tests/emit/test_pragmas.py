@@ -32,7 +32,7 @@ SLAVE = ["interface mode=s_axilite port=x", "interface mode=s_axilite port=retur
         ),
         (
             'hls.interface = #hls.interface<"m_axi", "g">, '
-            'hls.axi = #hls.axi<512, 64, 8, 70, "slave", "HBM[1]", 0, "">',
+            'hls.axi = #hls.axi<512, 64, 8, 70, "slave", "HBM[1]", 0, "", "">',
             "interface mode=m_axi port=x bundle=g offset=slave depth=128 max_widen_bitwidth=512 "
             "latency=70 max_read_burst_length=64 num_read_outstanding=8 "
             "max_write_burst_length=64 num_write_outstanding=8",
@@ -74,7 +74,7 @@ def test_arguments(attribute, expected):
 def test_an_address_that_is_a_port_needs_no_register():
     direct = ARGUMENT.format(
         'hls.interface = #hls.interface<"m_axi", "g">, '
-        'hls.axi = #hls.axi<0, 0, 0, -1, "direct", "", 0, "">'
+        'hls.axi = #hls.axi<0, 0, 0, -1, "direct", "", 0, "", "">'
     )
     assert pragmas(direct) == ["interface mode=m_axi port=x bundle=g offset=direct depth=128"]
 

@@ -27,7 +27,7 @@ B = dialect.ArrayInfo(
 )
 C = dialect.ArrayInfo("c", f32, access="in", stable=True, cache=(4, 16))
 LOCAL = dialect.ArrayInfo("t", ufixed[9, 12], (2,))
-ASKED = LoopRequests("flp", True, True, (3, 9), 40, True, (("fadd", 2),))
+ASKED = LoopRequests("flp", True, True, (3, 9), 40, True, True, (("fadd", 2),))
 LOOP = dialect.LoopInfo("i", 2, 0, True, dialect.TripCount(0, 9, 5), ("A", "B"), requests=ASKED)
 STMT = dialect.StmtInfo("S1", "t[0] = 1", "k.py:3", (dialect.BindOp("fadd", "fabric", 3),))
 

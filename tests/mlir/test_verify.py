@@ -85,7 +85,7 @@ CASES = {
     ),
     "options of another interface": (
         'func.func @k(%x: memref<4xf32> {hls.name = "x", '
-        'hls.axi = #hls.axi<64, 0, 0, -1, "", "", 0, "">}) { return }',
+        'hls.axi = #hls.axi<64, 0, 0, -1, "", "", 0, "", "">}) { return }',
         "error[W333]: 'x' has options of m_axi, and another interface",
     ),
     "scratch that is no memory outside": (

@@ -68,9 +68,11 @@ def test_rows_that_are_no_one_nest_take_it_for_each_row() -> None:
 
 @pytest.mark.parametrize(
     ("bits", "banks", "ii"),
-    [(64, 1, 1), (128, 1, 2), (128, 2, 1), (512, 1, 8), (512, 2, 4), (512, 8, 1)],
+    [(64, 1, 1), (128, 1, 2), (128, 2, 1), (512, 1, 1), (512, 2, 4), (512, 8, 1)],
 )
 def test_a_word_is_one_access_and_its_lanes_want_banks(bits: int, banks: int, ii: int) -> None:
+    """Which 2023.2 makes by itself where nobody has split the copy."""
+
     def build(s: ScheduleBuilder) -> ScheduleBuilder:
         s.interface("a", "m_axi").pack("a", bits).buffer("a").pipeline("load_a_1")
         return s.partition("a_buf", 1, factor=banks) if banks > 1 else s
@@ -86,14 +88,12 @@ def test_all_lanes_of_a_word_that_is_written_are_read() -> None:
         lambda s: s.interface("c", "m_axi").pack("c", 512).buffer("c").pipeline("store_c_1")
     )
     loop = next(row for row in found.loops if "store_c_0" in row.loops)
-    assert (
-        loop.ii == 1
-    )  # sixteen reads of an array with one writer, from copies (Allo's mvt), and one word
-    assert found.bram18 - found_without_copies() == 14 * 2  # blocks
+    assert loop.ii == 1  # sixteen reads, of eight banks that nobody asked for, and one word
+    assert found.bram18 < found_in_one_piece()
 
 
-def found_without_copies() -> int:
-    """BRAM18 of the same with a buffer that somebody bound: one copy of the fifteen, of two blocks."""
+def found_in_one_piece() -> int:
+    """BRAM18 of the same with a buffer that somebody bound."""
     found = estimated(
         lambda s: (
             s.interface("c", "m_axi")

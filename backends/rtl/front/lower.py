@@ -95,12 +95,13 @@ def _array(info: ArrayInfo, argument: bool) -> Array:
         info.access or "inout",
         lanes,
         tuple(word & ((1 << _width(info.dtype)) - 1) for word in info.contents),
+        info.interface is not None and info.interface.mode == "m_axi",
     )
     return replace(array, memory=_memory(array, info))
 
 
 def _memory(array: Array, info: ArrayInfo) -> Memory:
-    if info.interface is not None and info.interface.mode == "m_axi":
+    if array.outside:
         return Memory.BRAM  # in memory outside: there are words and addresses, however few
     if array.depth == 1:
         return Memory.REGISTERS

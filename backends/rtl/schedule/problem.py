@@ -41,6 +41,7 @@ class Problem:
         shared: operations that go to shared operators.
         back: loads, and the operation whose result of the iteration before they are
             (see `carry`); ``forth`` is the converse.
+        waits: whether the block accesses memory outside, which may let it wait.
     """
 
     block: Block
@@ -56,6 +57,7 @@ class Problem:
     shared: frozenset[int] = frozenset()
     back: Mapping[int, int] = field(default_factory=dict)
     forth: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    waits: bool = False
 
     def capacity(self, port: Port) -> int:
         """How many operations a port takes in a cycle."""
@@ -126,6 +128,7 @@ def problem(
         tuple(_ports(graph, op) for op in block.ops),
         back=produced,
         forth={op: tuple(loads) for op, loads in forth.items()},
+        waits=any(graph.array(op.place.array).outside for op in block.ops if op.place is not None),
     )
 
 

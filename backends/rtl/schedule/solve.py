@@ -123,12 +123,9 @@ def solve(problem: Problem, ii: int) -> Times:
     attempts: list[tuple[Measure, frozenset[int]]] = [(heights, frozenset())]
     if ii and carried:
         loops = recurrent(problem)
-        attempts += [
-            (around, frozenset()),
-            (heights, loops),
-            (around, loops),
-            (patient, frozenset()),
-        ]
+        attempts += [(around, frozenset()), (heights, loops), (around, loops)]
+        # Where a load waits for memory outside, the loads behind it do too: the later it is, the longer.
+        attempts += [(patient, frozenset())] if not problem.waits else []
     for measure, early in attempts:
         times = Times(problem, ii, early=early)
         urgency = measure(problem, ii)

@@ -54,7 +54,10 @@ def cut(state: ScheduledScop, before: tuple[Step, ...]) -> tuple[ScheduledScop, 
 
 def _ways(state: ScheduledScop, name: str) -> Iterator[tuple[Step, ...]]:
     """Steps that may put what waits behind what does not: where the loops are two already, and where they are one."""
-    inner = state.of_statement(name)[0].names
+    pieces = state.of_statement(name)
+    if not pieces:  # of a condition that never holds
+        return
+    inner = pieces[0].names
     program = state.scop.program
     if line_of(program, name) and loops_around(program, name) < len(inner):
         yield (CriticalLast(name),)
