@@ -55,7 +55,7 @@ def _compare(found: list[str], wanted: list[tuple[str, Shown]]) -> None:
 def test_binary_operators_have_the_types_and_values_of_ap_types(kind: str, tmp_path: Path) -> None:
     rng = random.Random(f"binary {kind}")
     lines, wanted = [], []
-    for a, b in _type_pairs(kind, 12 * EFFORT, rng):
+    for a, b in _type_pairs(kind, 7 * EFFORT, rng):
         for x, y in pairs(a, b, rng, 5):
             for op in _ops(a, b):
                 if op is BinaryOp.DIV and y == 0:
@@ -83,7 +83,7 @@ def test_negation_and_complement_are_those_of_ap_types(tmp_path: Path) -> None:
 def test_comparisons_are_by_exact_value(kind: str, tmp_path: Path) -> None:
     rng = random.Random(f"compare {kind}")
     lines, wanted = [], []
-    for a, b in _type_pairs(kind, 12 * EFFORT, rng):
+    for a, b in _type_pairs(kind, 7 * EFFORT, rng):
         left = right = literal
         if signed_of(a) != signed_of(b):
             # Between a signed and an unsigned operand the headers are wrong from 64 bits on: they

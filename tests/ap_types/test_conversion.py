@@ -41,7 +41,7 @@ def _near_edges(source: Exact, target: Exact, rng: random.Random) -> list[int]:
 def test_fixed_point_quantises_and_overflows_as_ap_fixed(quant: Quant, tmp_path: Path) -> None:
     rng = random.Random(f"fixed {quant.value}")
     lines, wanted = [], []
-    for target in targets(rng, 2 * EFFORT):
+    for target in targets(rng, EFFORT):
         if target.quant is not quant:
             continue
         for source in rng.sample((*FIXED, *INTS), 3):

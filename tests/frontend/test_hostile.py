@@ -74,9 +74,12 @@ def doubling(levels: int, body: str) -> str:
     return text
 
 
-def test_calls_that_double_are_bounded(error: Callable[[str], str]) -> None:
+def test_calls_that_double_are_bounded(
+    error: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dsl.frontend.context.MAX_STATEMENTS", 2_000)
     text = error(doubling(24, "    A[0] += 1\n"))
-    assert "error[W108]: the program has more than 20000 statements" in text
+    assert "error[W108]: the program has more than 2000 statements" in text
     assert "called at k.py:" in text
 
 

@@ -182,7 +182,7 @@ class Writer:
         return rng.choice((f"{a} {ops[0]} {b}", f"{a} {ops[0]} {b}", chain, f"({a}) % 2", "N < M"))
 
 
-SEEDS = 200
+SEEDS = 100
 
 
 def test_random_bodies(kernel: Load) -> None:

@@ -30,7 +30,7 @@ from tests.support.random_sources import (
 )
 
 EXPRESSIONS = 24
-KERNELS, MORE = 4, 2
+KERNELS, MORE = 3, 2
 
 
 def from_text(folder, text, name):

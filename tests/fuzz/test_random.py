@@ -12,7 +12,7 @@ from tests.support.levels import Case, check_levels
 from tests.support.profiles import BALANCED, FAST
 from tests.support.trial import run_trial
 
-PER_SHARD, SCHEDULES = 15, 3
+PER_SHARD, SCHEDULES = 9, 3
 
 pytestmark = pytest.mark.slow
 
