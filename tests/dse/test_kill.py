@@ -58,10 +58,6 @@ def killed(folder: Path, rounds: int, seed: int, *words: str) -> None:
     assert statuses(folder)
 
 
-def test_no_finished_trial_is_lost(tmp_path):
-    killed(tmp_path / "run", 2, 1)
-
-
 def test_none_is_lost_with_processes_of_its_own(tmp_path):
     killed(tmp_path / "run", 1, 2, "--jobs", "2")
 

@@ -55,7 +55,7 @@ RNG = random.Random(3)
 # Each two types once, in either order: most expressions have their operands in both.
 PAIRS = [RNG.choice([(a, b), (b, a)]) for a, b in itertools.combinations_with_replacement(TYPES, 2)]
 RNG.shuffle(PAIRS)
-FIRST, BATCH = 10, 16  # in all runs; of the others at once: g++ compiles what they share once
+FIRST, BATCH = 8, 12  # in all runs; of the others at once: g++ compiles what they share once
 APART = (
     2 if TIMES == 1 else 1
 )  # of the expressions of two types every second one, in turn; all of them in long runs
