@@ -22,7 +22,7 @@ from math import exp2, floor, inf, log2
 
 from dse.bounds.statement_plans import EXACT
 from dse.bounds.value_graph import NUMBER, WIRES, Value, ValueGraph
-from qor_gnn.body.quicker_sums import closing_states
+from qor_gnn.body.quicker_sums import most_closing
 from qor_gnn.body.reassociation import REAL_SUMS
 from qor_gnn.design.region import Op
 from qor_gnn.tools.operators import Operator
@@ -128,7 +128,7 @@ class _Timed:
         self.graph, self.tool, self.free, self.composed = graph, tool, free, composed
         self.state = tool.usable_ns
         self.extremes = extremes_of(graph)
-        self.known: dict[tuple[object, ...], tuple[str, float, int]] = {}
+        self.known: dict[tuple[object, ...], tuple[str, float, int, int]] = {}
         self.times: dict[int, float] = {}
         self.runs: dict[int, tuple[str, _Run]] = {}
         self.steps: dict[int, tuple[str, str, float]] = {}
@@ -170,13 +170,13 @@ class _Timed:
             operands = value.operands[1:] if chosen else value.operands
             self._run(number, operands, (in_class, family), delay)
             return
-        kind, delay, states = self._operator(op)
+        kind, delay, states, closing = self._operator(op)
         before = max((self.times[k] for k in value.operands), default=0.0)
         if states:
             if kind == "mul":
                 states -= self.tool.sums.saved
             if number in self.graph.handed:
-                states -= self._closing(op)
+                states -= closing
             self.times[number] = (floor(before / self.state + _EXACT) + max(0, states)) * self.state
             return
         passed = before - floor(before / self.state + _EXACT) * self.state
@@ -294,28 +294,25 @@ class _Timed:
 
     def _step(self, number: int, op: Op) -> float:
         """The least time of an operator of a run, in ns."""
-        kind, delay, states = self._operator(op)
+        kind, delay, states, closing = self._operator(op)
         if (
             number in self.extremes
             and (test := self.graph.values[self.extremes[number]].op) is not None
         ):
-            _, more, longer = self._operator(test)
+            _, more, longer, _ = self._operator(test)
             return delay + more + (states + longer) * self.state
         if states and kind != "select":
-            states = max(0, states - self.tool.sums.saved - self._closing(op))
+            states = max(0, states - self.tool.sums.saved - closing)
         return states * self.state + delay
 
-    def _closing(self, op: Op) -> int:
-        """States that it may be short of on a recurrence of its own."""
-        return max(closing_states(self.tool, each) for each in self.tool.operators_of(op))
-
-    def _operator(self, op: Op) -> tuple[str, float, int]:
-        """The kind, ns and states of an operation."""
+    def _operator(self, op: Op) -> tuple[str, float, int, int]:
+        """The kind, ns and states of an operation, and those that it may be short of on a recurrence of its own."""
         key = (op.kind, op.type, op.width, op.factors, op.value)
         known = self.known.get(key)
         if known is None:
             operator = operator_of(self.tool, op)
-            known = self.known[key] = op.kind, operator.delay, operator.distance
+            closing = most_closing(self.tool, op)
+            known = self.known[key] = op.kind, operator.delay, operator.distance, closing
         return known
 
     def along(self, number: int) -> tuple[tuple[str, int], ...]:

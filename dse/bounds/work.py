@@ -25,7 +25,7 @@ from dsl.expressions.expr import Access as Read
 from dsl.programs.program import Program, Storage
 from polyhedral.dependences.chains import chains
 from polyhedral.scop.scheduled import build
-from qor_gnn.body.quicker_sums import closing_states
+from qor_gnn.body.quicker_sums import most_closing
 from qor_gnn.body.reassociation import REAL_SUMS
 from qor_gnn.design.region import Access, Op, Statement
 from qor_gnn.tools.operators import Operator
@@ -64,8 +64,10 @@ def work_of(program: Program, tool: Personality, reassociate: bool = False) -> W
     Raises:
         ToolError: W451 the personality has no such operator.
     """
-    # In one pass all of that is done too, and more: each iteration rescales what it adds to.
-    facts = facts_of(two_passes(build(program), (), reassociate)[0].scop.program)
+    if reassociate:
+        # In one pass all of that is done too, and more: each iteration rescales what it adds to.
+        program = two_passes(build(program), (), floats=True)[0].scop.program
+    facts = facts_of(program)
     counter = _Counter(facts, tool, reassociate)
     counter.count()
     chains = [*_recurrences(facts, tool, reassociate)]
@@ -272,8 +274,8 @@ def _recurrences(facts: Facts, tool: Personality, free: bool) -> Iterator[tuple[
 
 def _closing(statement: Statement, tool: Personality) -> int:
     """States that a recurrence of one operator of a statement may be short of."""
-    every = (o for op in statement.ops if op.computes for o in tool.operators_of(op))
-    return max((closing_states(tool, o) for o in every), default=tool.recurrences.closing)
+    every = (most_closing(tool, op) for op in statement.ops if op.computes)
+    return max(every, default=tool.recurrences.closing)
 
 
 Group = tuple[str, int]

@@ -41,7 +41,17 @@ from dsl.expressions.expr import (
 )
 from dsl.programs.names import unused
 from dsl.programs.pivots import Fixed, NestOfPivot, NoPivotError, Runs, nest_of
-from dsl.programs.program import Array, If, Loop, Node, Program, Stmt, Storage, statements_in
+from dsl.programs.program import (
+    Array,
+    If,
+    Loop,
+    Node,
+    Program,
+    Stmt,
+    Storage,
+    replaced,
+    statements_in,
+)
 from dsl.programs.scopes import ordered_locals
 
 
@@ -92,25 +102,9 @@ def with_pivot(program: Program, name: str, level: int, runs: Runs) -> Pivoted:
         raise NoPivotError(f"no nest in '{loop.var}' reads a row or column that it updates")
     new = replace(loop, body=tuple(body))
     arrays = (*program.arrays, *(a for c in copies for a in c.arrays))
-    whole = replace(program, arrays=arrays, body=_replaced(program.body, loop, new))
+    whole = replace(program, arrays=arrays, body=replaced(program.body, (loop,), new))
     origins = {n: o for c in copies for n, o in c.origins.items()}
     return Pivoted(ordered_locals(whole), origins)
-
-
-def _replaced(nodes: tuple[Node, ...], old: Loop, new: Loop) -> tuple[Node, ...]:
-    """The nodes with one loop, known by its identity, as another one."""
-
-    def of(node: Node) -> Node:
-        match node:
-            case Loop(body=body):
-                return new if node is old else replace(node, body=_replaced(body, old, new))
-            case If(then=then, orelse=orelse):
-                sides = _replaced(then, old, new), _replaced(orelse, old, new)
-                return replace(node, then=sides[0], orelse=sides[1])
-            case Stmt():
-                return node
-
-    return tuple(map(of, nodes))
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ the reference semantics, and what `polyhedral` turns into a scop.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -195,3 +195,25 @@ def map_statements(node: Node, new: Callable[[Stmt], Node]) -> Node:
             return replace(node, then=first, orelse=second)
         case Stmt():
             return new(node)
+
+
+def replaced(nodes: tuple[Node, ...], old: Sequence[Node], new: Node) -> tuple[Node, ...]:
+    """The nodes with one in the place of some that follow each other in one body, which are known by their identity."""
+
+    def inside(node: Node) -> Node:
+        match node:
+            case Loop(body=body):
+                return replace(node, body=replaced(body, old, new))
+            case If(then=then, orelse=orelse):
+                sides = replaced(then, old, new), replaced(orelse, old, new)
+                return replace(node, then=sides[0], orelse=sides[1])
+            case Stmt():
+                return node
+
+    found: list[Node] = []
+    for node in nodes:
+        if node is old[0]:
+            found.append(new)
+        elif not any(node is one for one in old):
+            found.append(inside(node))
+    return tuple(found)

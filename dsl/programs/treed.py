@@ -36,7 +36,8 @@ from math import prod
 
 from dsl.expressions import typing
 from dsl.expressions.affine import Affine
-from dsl.expressions.expr import Access, Binary, BinaryOp, Const, Expr, Load, loads
+from dsl.expressions.expr import Access, Binary, BinaryOp, Const, Expr, Load
+from dsl.programs.expanded import accesses_of
 from dsl.programs.located import trips
 from dsl.programs.names import unused
 from dsl.programs.partial import position
@@ -103,10 +104,8 @@ def is_neutral_before(program: Program, found: Reduced) -> bool:
     stmt = found.stmt
     if not isinstance(stmt.value, Binary) or stmt.value.op is not BinaryOp.ADD:
         return False
-    before = next(b for b in bodies(program.body) if any(n is found.loops[0] for n in b))
-    at = next(k for k, node in enumerate(before) if node is found.loops[0])
-    for node in reversed(before[:at]):
-        if any(stmt.target.array in _touched(s) for s in statements_in(node)):
+    for node in reversed(in_front(program, found.loops[0])):
+        if stmt.target.array in {a.array for s in statements_in(node) for a in accesses_of(s)}:
             match node:
                 case Stmt(target=target, value=Const(value=value)):
                     return target == stmt.target and value == 0
@@ -115,20 +114,22 @@ def is_neutral_before(program: Program, found: Reduced) -> bool:
     return False
 
 
-def bodies(nodes: tuple[Node, ...]) -> Iterator[tuple[Node, ...]]:
+def in_front(program: Program, loop: Loop) -> tuple[Node, ...]:
+    """What stands in front of a loop of the program, known by its identity, in the same body."""
+    body = next(b for b in _bodies(program.body) if any(n is loop for n in b))
+    return body[: next(k for k, node in enumerate(body) if node is loop)]
+
+
+def _bodies(nodes: tuple[Node, ...]) -> Iterator[tuple[Node, ...]]:
     """Nodes that stand one behind the other."""
     yield nodes
     for node in nodes:
         match node:
             case Loop(body=body):
-                yield from bodies(body)
+                yield from _bodies(body)
             case If(then=then, orelse=orelse):
-                yield from bodies(then)
-                yield from bodies(orelse)
-
-
-def _touched(stmt: Stmt) -> set[str]:
-    return {stmt.target.array, *(access.array for access in loads(stmt.value))}
+                yield from _bodies(then)
+                yield from _bodies(orelse)
 
 
 def has_constant_range(loop: Loop) -> bool:

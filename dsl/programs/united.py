@@ -31,8 +31,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dsl.expressions.affine import Affine, Constraint
-from dsl.expressions.expr import loads
-from dsl.programs.expanded import with_accesses
+from dsl.programs.expanded import accesses_of, with_accesses
 from dsl.programs.program import (
     If,
     Loop,
@@ -42,6 +41,7 @@ from dsl.programs.program import (
     Storage,
     has_statement,
     map_statements,
+    replaced,
     statements_in,
 )
 from dsl.programs.scopes import ordered_locals
@@ -117,7 +117,7 @@ def united(program: Program, one: str, other: str) -> Iterator[United]:
     _check_alike(pair, mine, its)
     for bounds in _BOUNDS:
         whole, joined = _whole(pair, first, second, _merged(mine, its, bounds))
-        body = _replaced(program.body, (siblings[at], siblings[at + 1]), whole)
+        body = replaced(program.body, (siblings[at], siblings[at + 1]), whole)
         new = ordered_locals(replace(program, body=body))
         origins = dict(_origins(around, {**joined, second: first}, second, len(loops), pair))
         yield United(new, origins, pair.locals)
@@ -152,7 +152,7 @@ def _with_locals(program: Program, pair: _Pair, first: str, second: str, depth: 
     own = [array.scope_depth > depth and array.storage is Storage.LOCAL for array in (mine, its)]
     if mine == its or not all(own) or replace(its, name=mine.name, span=mine.span) != mine:
         return pair
-    if any(_touches(pair.first, its.name)) or any(_touches(pair.second, mine.name)):
+    if _touches(pair.first, its.name) or _touches(pair.second, mine.name):
         return pair
 
     def renamed(stmt: Stmt) -> Stmt:
@@ -164,9 +164,8 @@ def _with_locals(program: Program, pair: _Pair, first: str, second: str, depth: 
     return replace(pair, second=replace(pair.second, body=body), locals={its.name: mine.name})
 
 
-def _touches(node: Node, array: str) -> Iterator[bool]:
-    for stmt in statements_in(node):
-        yield array in (stmt.target.array, *(access.array for access in loads(stmt.value)))
+def _touches(node: Node, array: str) -> bool:
+    return any(a.array == array for stmt in statements_in(node) for a in accesses_of(stmt))
 
 
 def _nest(loop: Loop, name: str) -> list[Node]:
@@ -284,25 +283,6 @@ def _split(nodes: tuple[Node, ...], name: str) -> tuple[tuple[Node, ...], tuple[
 
 def _guarded(cond: Constraint, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
     return (If(cond, nodes),) if nodes else ()
-
-
-def _replaced(nodes: tuple[Node, ...], old: tuple[Node, Node], new: Node) -> tuple[Node, ...]:
-    """The nodes with one in the place of two that follow each other."""
-    found: list[Node] = []
-    for node in nodes:
-        if node is old[0]:
-            found.append(new)
-        elif node is not old[1]:
-            match node:
-                case Loop(body=body):
-                    node = replace(node, body=_replaced(body, old, new))
-                case If(then=then, orelse=orelse):
-                    sides = _replaced(then, old, new), _replaced(orelse, old, new)
-                    node = replace(node, then=sides[0], orelse=sides[1])
-                case _:
-                    pass
-            found.append(node)
-    return tuple(found)
 
 
 def _origins(

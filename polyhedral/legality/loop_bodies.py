@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, Scatter, loads
+from dsl.programs.expanded import accesses_of
 from dsl.programs.program import If, Loop, Program, Stmt, Storage
 
 Around = tuple[Loop | If, ...]
@@ -27,9 +28,9 @@ class Place:
     around: Around
 
     @property
-    def accesses(self) -> tuple[Access, ...]:
+    def accesses(self) -> list[Access]:
         """What it assigns and reads."""
-        return (self.stmt.target, *loads(self.stmt.value))
+        return accesses_of(self.stmt)
 
     @property
     def loops(self) -> tuple[Loop, ...]:

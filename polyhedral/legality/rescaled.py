@@ -26,9 +26,10 @@ from dsl.expressions.expr import (
     loads,
     walk,
 )
+from dsl.programs.expanded import accesses_of
 from dsl.programs.located import trips
 from dsl.programs.program import If, Loop, Program, Stmt
-from dsl.programs.treed import bodies
+from dsl.programs.treed import in_front
 from dsl.programs.two_pass import Rescaled, Start
 from polyhedral.legality.loop_bodies import (
     LoopBody,
@@ -215,7 +216,7 @@ class _Passes:
             NotRescaledError: it does not.
         """
         body, copies = self.body, list[Place]()
-        touched = {a.array for s in first.values() for a in (s.target, *loads(s.value))}
+        touched = {a.array for s in first.values() for a in accesses_of(s)}
         for stmt in second.values():
             if stmt.target.array in touched:
                 raise NotRescaledError(
@@ -273,8 +274,7 @@ class _Passes:
         body, mine = self.body, self.extremum.kept
         own = [loop for loop in mine.loops if tells(self.extremum.load.access, loop.var)]
         _check_element(body, self.extremum.load, own)
-        siblings = next(b for b in bodies(body.program.body) if any(n is body.loop for n in b))
-        before = siblings[: next(k for k, n in enumerate(siblings) if n is body.loop)]
+        before = in_front(body.program, body.loop)
         for each in self.sums:
             (around,) = {place.around for place in each.places}
             inner = around[len(mine.around) :]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dsl.expressions.affine import Affine
-from dsl.expressions.expr import Access, Const, Load, loads
+from dsl.expressions.expr import Access, Const, Load
+from dsl.programs.expanded import accesses_of
 from dsl.programs.program import Loop, Node, Program, Stmt, statements_in
 
 
@@ -23,7 +24,8 @@ def is_zero_before(
     moving = {loop.var for loop in loops}
     shape = program.array(load.access.array).shape
     for node in reversed(before):
-        if not any(_touches(s, load.access.array) for s in statements_in(node)):
+        touched = {a.array for s in statements_in(node) for a in accesses_of(s)}
+        if load.access.array not in touched:
             continue
         found = _zeroed(node)
         if found is None:
@@ -36,10 +38,6 @@ def is_zero_before(
             for mine, its, extent in zip(load.access.indices, target.indices, shape, strict=True)
         )
     return False
-
-
-def _touches(stmt: Stmt, array: str) -> bool:
-    return array in (stmt.target.array, *(access.array for access in loads(stmt.value)))
 
 
 def _zeroed(node: Node) -> tuple[Access, dict[Affine, int]] | None:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from qor_gnn.body.graph import Graph
 from qor_gnn.body.longest_paths import longest_path
 from qor_gnn.body.register_promotion import promotable
+from qor_gnn.design.region import Op
 from qor_gnn.tools.delays import delays_of
 from qor_gnn.tools.operators import Operator
 from qor_gnn.tools.personality import Personality
@@ -31,6 +32,11 @@ def closing_states(tool: Personality, operator: Operator | None) -> int:
     if delays is None or not stage or operator.distance < 2:
         return own.closing
     return int(stage + delays.logic("select", _WORD) <= tool.usable_ns)
+
+
+def most_closing(tool: Personality, op: Op) -> int:
+    """The most states that an operation closes early, of all operators that it may be."""
+    return max(closing_states(tool, operator) for operator in tool.operators_of(op))
 
 
 def quickened(graph: Graph, counters: Sequence[str], asked: int, tool: Personality) -> Graph:

@@ -25,6 +25,7 @@ from dsl.expressions.values import Value, plain
 from dsl.frontend.capture import numpy_type
 from dsl.frontend.context import Context
 from dsl.frontend.operands import float_of_arguments
+from dsl.frontend.syntax.bases import base_of
 from dsl.programs.names import NAME
 
 MAX_WORDS = 1 << 18
@@ -42,7 +43,7 @@ def rom_entry(
             the type of its entries is not clear.
     """
     data = _numbers(table)
-    text = ctx.source.text(_base(node))
+    text = ctx.source.text(base_of(node))
     if data is None or data.ndim != len(keys):
         what = "no table of numbers with rows of one length"
         if data is not None:
@@ -59,7 +60,7 @@ def rom_entry(
     except LanguageError as error:
         error.span = ctx.span(node)
         raise
-    base = _base(node)
+    base = base_of(node)
     name = getattr(base, "id", None) or getattr(base, "attr", "table")
     name = name if NAME.fullmatch(str(name)) else "table"
     array = ctx.names.table(str(name), dtype, data.shape, words, ctx.span(base))
@@ -72,7 +73,7 @@ def _place(ctx: Context, key: Value, extent: int, node: ast.Subscript) -> Value:
     if affine is not None and affine.is_const and -extent <= affine.const < 0:
         return affine.const + extent
     if not is_subscript(key):
-        message = f"a subscript of {ctx.source.text(_base(node))} is no integer"
+        message = f"a subscript of {ctx.source.text(base_of(node))} is no integer"
         raise ctx.error("W140", message, node, "convert it: weft.i32(...)")
     return key
 
@@ -101,7 +102,7 @@ def _type(ctx: Context, data: Any, table: object, node: ast.Subscript) -> DType:
     else:
         found = _narrowest(data)
     if found is None:
-        message = f"the type of the entries of {ctx.source.text(_base(node))} is not clear"
+        message = f"the type of the entries of {ctx.source.text(base_of(node))} is not clear"
         instead = (
             f"convert them, as in f32({ctx.source.text(node)}), or make it an array of np.float32"
         )
@@ -109,9 +110,7 @@ def _type(ctx: Context, data: Any, table: object, node: ast.Subscript) -> DType:
     assert not isinstance(found, IndexType)
     width = found.width
     if width > MAX_WORD:
-        message = (
-            f"the entries of {ctx.source.text(_base(node))} have {width} bits, more than {MAX_WORD}"
-        )
+        message = f"the entries of {ctx.source.text(base_of(node))} have {width} bits, more than {MAX_WORD}"
         raise ctx.error("W165", message, node, "split it into two tables")
     return found
 
@@ -123,9 +122,3 @@ def _narrowest(data: Any) -> DType:
     found = common_type(literal_type(low), literal_type(high))
     assert isinstance(found, IntType)
     return found
-
-
-def _base(node: ast.expr) -> ast.expr:
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return node

@@ -23,6 +23,7 @@ from dsl.frontend.arrays.parts import part_of
 from dsl.frontend.arrays.slices import view_of
 from dsl.frontend.arrays.trial import computed_shape
 from dsl.frontend.context import Context
+from dsl.frontend.syntax.bases import base_of
 
 
 def several_rows(ctx: Context, node: ast.stmt) -> list[ast.stmt] | None:
@@ -87,9 +88,7 @@ def _check_views(
 
 
 def _base(node: ast.expr) -> str:
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ast.unparse(node)
+    return ast.unparse(base_of(node))
 
 
 def _listed(node: ast.Subscript) -> list[ast.expr] | None:

@@ -24,6 +24,7 @@ from dsl.expressions.values import Value, plain
 from dsl.frontend.capture import is_number
 from dsl.frontend.context import Context
 from dsl.frontend.operands import value
+from dsl.frontend.syntax.bases import base_of
 from dsl.programs.inline import View
 from dsl.programs.program import Array, Storage
 
@@ -129,7 +130,7 @@ class _Table:
         if low < 0 or high >= extent:
             node = self._nodes[dim]
             text = self._ctx.source.text(node)
-            base = _base(self._node)
+            base = base_of(self._node)
             is_listed = isinstance(base, ast.Tuple | ast.List) or (
                 isinstance(base, ast.Name) and self._ctx.names.constant(base.id) is not None
             )
@@ -144,7 +145,7 @@ class _Table:
         return low, high
 
     def _refused(self) -> Exception:
-        text = self._ctx.source.text(_base(self._node))
+        text = self._ctx.source.text(base_of(self._node))
         return self._ctx.error(
             "W113",
             f"{text} is no captured table of at most {MAX_ENTRIES} numbers, and "
@@ -162,12 +163,6 @@ def _exact(key: Affine, ranges: Mapping[str, tuple[int, int]]) -> tuple[int, int
     points = itertools.product(*(range(low, high + 1) for low, high in spans.values()))
     found = [key.evaluate(dict(zip(spans, point, strict=True))) for point in points]
     return min(found), max(found)
-
-
-def _base(node: ast.expr) -> ast.expr:
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return node
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Collection, Iterator, Sequence
 
+from dsl.frontend.syntax.bases import base_of
+
 _HEADERS = ("range", "grid", "product", "ndindex")
 
 
@@ -157,7 +159,7 @@ class _Growth:
                 return self.level(operand)
             case ast.Call(args=args):
                 return max(map(self.level, args), default=0)
-            case ast.Subscript() if self._is_array(getattr(_base(node), "id", "")):
+            case ast.Subscript() if self._is_array(getattr(base_of(node), "id", "")):
                 return 0
         inside = (self.level(n) for n in _children(node))
         return 2 if any(inside) else 0
@@ -180,12 +182,6 @@ class _Growth:
             isinstance(n, ast.Subscript) or (isinstance(n, ast.Name) and n.id in self._moving)
             for n in ast.walk(node)
         )
-
-
-def _base(node: ast.expr) -> ast.expr:
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return node
 
 
 class Distances:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from dsl.frontend.syntax.bases import base_of
 from dsl.frontend.syntax.conjuncts import Root
 
 _FIXED = ("len", "min", "max", "abs", "int", "bool")
@@ -74,9 +75,7 @@ def _base(node: ast.AST) -> str:
     """The name that is subscripted; an empty one of all else."""
     if not isinstance(node, ast.Subscript):
         return ""
-    of: ast.expr = node
-    while isinstance(of, ast.Subscript):
-        of = of.value
+    of = base_of(node)
     return of.id if isinstance(of, ast.Name) else "?"
 
 
