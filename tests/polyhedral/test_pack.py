@@ -9,7 +9,7 @@ from functools import cache
 import pytest
 
 import weft
-from backends.verify import VerifyResult, verify_many
+from backends.verify import VerifyResult
 from dsl.errors.errors import IRError, ScheduleError
 from dsl.programs.pretty import pretty
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
@@ -19,6 +19,7 @@ from polyhedral.schedule import apply, apply_step
 from polyhedral.scop.scheduled import original
 from polyhedral.scop.scop import build_scop
 from qor_gnn.design.from_module import kernel_of_module
+from tests.polyhedral.test_scratch import results_of, schedule_of
 from tests.support.amount import programs
 from tests.support.levels import Case, check_levels
 from tests.support.random_programs import random_program
@@ -104,12 +105,6 @@ def strips(s: ScheduleBuilder) -> None:
     s.buffer("B", "j_0")
 
 
-def schedule_of(build: Build) -> Schedule:
-    s = ScheduleBuilder()
-    build(s)
-    return s.build()
-
-
 SOUND: list[tuple[weft.Kernel, Build]] = [
     *((gemm, packed(whole("A", "B", "C"), A=n, B=n, C=n)) for n in (64, 128, 256, 512, 1024)),
     (gemm, packed(tiled(8, 16, 8), A=256, B=512, C=512)),
@@ -129,8 +124,7 @@ SOUND: list[tuple[weft.Kernel, Build]] = [
 @cache
 def verified() -> list[VerifyResult]:
     """All of them: g++ compiles once what they share."""
-    designs = [weft.compile(kernel, schedule_of(build)) for kernel, build in SOUND]
-    return verify_many(designs, trials=2, make_inputs=[kernel.make_inputs for kernel, _ in SOUND])
+    return results_of(SOUND)
 
 
 @pytest.mark.parametrize("number", range(len(SOUND)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import pytest
@@ -114,6 +114,14 @@ def tiles(s: ScheduleBuilder) -> None:
     s.buffer("tmp", "S0.j_0", "made").buffer("tmp", "S1.j_0", "used")
 
 
+def results_of(
+    sound: Sequence[tuple[weft.Kernel, Build]],
+) -> list[VerifyResult]:
+    """What is found of each kernel under its schedule, with two sets of inputs."""
+    designs = [weft.compile(kernel, schedule_of(build)) for kernel, build in sound]
+    return verify_many(designs, trials=2, make_inputs=[kernel.make_inputs for kernel, _ in sound])
+
+
 def schedule_of(build: Build) -> Schedule:
     s = ScheduleBuilder()
     build(s)
@@ -139,8 +147,7 @@ SOUND: list[tuple[weft.Kernel, Build]] = [
 @cache
 def verified() -> list[VerifyResult]:
     """All of them: g++ compiles once what they share."""
-    designs = [weft.compile(kernel, schedule_of(build)) for kernel, build in SOUND]
-    return verify_many(designs, trials=2, make_inputs=[kernel.make_inputs for kernel, _ in SOUND])
+    return results_of(SOUND)
 
 
 @pytest.mark.parametrize("number", range(len(SOUND)))

@@ -11,7 +11,7 @@ from functools import cache
 import pytest
 
 import weft
-from backends.verify import VerifyResult, verify_many
+from backends.verify import VerifyResult
 from dsl.errors.errors import ScheduleError
 from dsl.programs.pretty import pretty
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
@@ -22,7 +22,7 @@ from polyhedral.schedule import apply, begun
 from polyhedral.scop.lookup import find_loop
 from qor_gnn.design.from_module import kernel_of_module
 from qor_gnn.design.from_tree import kernel_of_tree
-from tests.polyhedral.test_scratch import both, schedule_of
+from tests.polyhedral.test_scratch import both, results_of, schedule_of
 from tests.support.amount import programs
 from tests.support.levels import Case, check_levels
 from tests.support.random_programs import random_program
@@ -158,8 +158,7 @@ SOUND: list[tuple[weft.Kernel, Build]] = [
 @cache
 def verified() -> list[VerifyResult]:
     """All of them: g++ compiles once what they share."""
-    designs = [weft.compile(kernel, schedule_of(build)) for kernel, build in SOUND]
-    return verify_many(designs, trials=2, make_inputs=[kernel.make_inputs for kernel, _ in SOUND])
+    return results_of(SOUND)
 
 
 @pytest.mark.parametrize("number", range(len(SOUND)))

@@ -10,12 +10,12 @@ from functools import cache
 import pytest
 
 import weft
-from backends.verify import VerifyResult, verify_many
+from backends.verify import VerifyResult
 from dsl.errors.errors import ScheduleError, ToolError
 from dsl.schedules.schedule import ScheduleBuilder
 from qor_gnn.design.from_module import kernel_of_module
 from qor_gnn.design.from_tree import kernel_of_tree
-from tests.polyhedral.test_scratch import both, schedule_of
+from tests.polyhedral.test_scratch import both, results_of, schedule_of
 from weft import f32, i32
 
 Build = Callable[[ScheduleBuilder], object]
@@ -148,8 +148,7 @@ SOUND: list[tuple[weft.Kernel, Build]] = [
 @cache
 def verified() -> list[VerifyResult]:
     """All of them: g++ compiles once what they share."""
-    designs = [weft.compile(kernel, schedule_of(build)) for kernel, build in SOUND]
-    return verify_many(designs, trials=2, make_inputs=[kernel.make_inputs for kernel, _ in SOUND])
+    return results_of(SOUND)
 
 
 @pytest.mark.parametrize("number", range(len(SOUND)))
