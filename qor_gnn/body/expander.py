@@ -16,7 +16,7 @@ from qor_gnn.body.guarded_values import GuardedValues, Held, undecided
 from qor_gnn.body.meetings import Accesses, Elements
 from qor_gnn.body.ordered_updates import CopiesInOrder
 from qor_gnn.body.outside import Outside
-from qor_gnn.body.plans import Plan, Step, first_of, plan_of
+from qor_gnn.body.plans import Plan, Plans, Step, first_of
 from qor_gnn.body.subscript_values import SubscriptValues, named
 from qor_gnn.body.words import gathered, word_of
 from qor_gnn.design.operations import type_of
@@ -49,7 +49,7 @@ class Expander:
     _merged: dict[tuple[object, ...], int] = field(default_factory=dict)
     _outside: Outside = field(init=False)
     _placed: dict[Affine, Affine] = field(default_factory=dict)  # subscripts, by the written ones
-    _plans: dict[int, Plan] = field(default_factory=dict)
+    _plans: Plans = field(init=False)
     _shapes: dict[int, set[int]] = field(default_factory=dict)  # memory -> shapes in the body
     _mixed: set[int] = field(default_factory=set)  # memories in more than one shape
     _touched: dict[int, Accesses] = field(default_factory=dict)  # memory -> accesses so far
@@ -69,20 +69,19 @@ class Expander:
         self.graph = Graph(self.addresses)
         self._elements = Elements(self.addresses)
         self._outside = Outside(self.personality.guards.folds_constants)
+        self._plans = Plans(self._site, self._outside, self.personality)
 
     def prepare(self, nodes: tuple[Node, ...], env: Env | None = None) -> None:
         """Read the statements below before any is run; ``env`` places them anew."""
         if env is not None and env != self.env:
             self.env = env
-            self._plans.clear()
+            self._plans.forget()
             self._placed.clear()
         for node in walk(nodes):
-            if isinstance(node, Statement) and id(node) not in self._plans:
-                plan = plan_of(node, self._site, self._outside, self.personality)
-                self._plans[id(node)] = plan
-                for access in plan.at_data:
-                    self._shapes.setdefault(self.memory_numbers[access.memory], set()).add(-1)
-                    self._gathers = True
+            plan = self._plans.read(node, self.env) if isinstance(node, Statement) else None
+            for access in () if plan is None else plan.at_data:
+                self._shapes.setdefault(self.memory_numbers[access.memory], set()).add(-1)
+                self._gathers = True
         self._mixed = {m for m, shapes in self._shapes.items() if self._mixes(shapes)}
         self.graph.mixed = bool(self._mixed)
 
@@ -160,7 +159,7 @@ class Expander:
     # ------------------------------------------------------------------------- statements
 
     def _statement(self, statement: Statement, copies: Mapping[str, int]) -> None:
-        plan = self._plans[id(statement)]
+        plan = self._plans.at(statement, copies)
         values: list[int] = []
         merged, graph, zeros = self._merged, self.graph, self._outside.zeros
         folds = self.personality.sums.reassociates and bool(zeros)
@@ -201,7 +200,7 @@ class Expander:
                 values.append(step.outside)
         target = plan.target
         if target is None:
-            data = [values[k] for k in statement.subscripts]
+            data = [values[k] for k in plan.subscripts]
             target = self._site(named(statement.target, data))
             self._moved.needed(graph, data)
             graph.places[target.place(self.addresses, copies)] = tuple(v for v in data if v >= 0)

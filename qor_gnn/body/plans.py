@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from dsl.expressions.affine import Affine
+from qor_gnn.body.choices import Choices, choices_of
 from qor_gnn.body.graph import LOAD
 from qor_gnn.body.outside import Outside
 from qor_gnn.design.region import Access, Loop, Statement
@@ -37,9 +38,52 @@ class Plan:
 
     steps: tuple[Step, ...]
     target: Site | None  # None where values tell the element
+    subscripts: tuple[int, ...]  # the steps that tell it
     regrouped: tuple[Step, ...] = ()
     early: tuple[Site, ...] = ()  # what is regrouped is loaded from
     at_data: tuple[Access, ...] = ()  # what is accessed where values tell
+
+
+@dataclass(slots=True)
+class Plans:
+    """Of statements, and of what copies leave of those whose choices they decide.
+
+    Attributes:
+        site_of: places an access of a statement.
+        outside: numbers what statements take from outside.
+        personality: of the tool.
+    """
+
+    site_of: Callable[[Access], Site]
+    outside: Outside
+    personality: Personality
+    _known: dict[int, Plan] = field(default_factory=dict)  # by the statement's identity
+    _choices: dict[int, Choices] = field(default_factory=dict)
+
+    def forget(self) -> None:
+        """What statements were placed by has changed."""
+        self._known.clear()
+        self._choices.clear()
+
+    def read(self, statement: Statement, env: Mapping[str, Affine]) -> Plan | None:
+        """Prepare a statement as it is written; None where it was read before."""
+        if id(statement) in self._known:
+            return None
+        if (choices := choices_of(statement, env)) is not None:
+            self._choices[id(statement)] = choices
+        return self._of(statement)
+
+    def at(self, statement: Statement, copies: Mapping[str, int]) -> Plan:
+        """Of what is left of a statement in a copy."""
+        choices = self._choices.get(id(statement))
+        return self._of(statement if choices is None else choices.at(copies))
+
+    def _of(self, statement: Statement) -> Plan:
+        found = self._known.get(id(statement))
+        if found is None:
+            found = plan_of(statement, self.site_of, self.outside, self.personality)
+            self._known[id(statement)] = found
+        return found
 
 
 def plan_of(
@@ -77,7 +121,8 @@ def plan_of(
     if statement.scatters:
         at_data = (*at_data, statement.target)
     target = None if statement.scatters else site_of(statement.target)
-    return Plan(tuple(steps), target, *(regrouped(steps) if regroups else ((), ())), at_data)
+    own = statement.subscripts
+    return Plan(tuple(steps), target, own, *(regrouped(steps) if regroups else ((), ())), at_data)
 
 
 def first_of(loop: Loop, copies: Mapping[str, int], env: Mapping[str, Affine]) -> int:

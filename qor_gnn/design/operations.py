@@ -126,7 +126,8 @@ class Operations:
         if name in _FREE:
             value = taken[0]
             positive = value.positive or name == "arith.extui"
-            return Value(value.op, value.taken, value.number, type_, positive)
+            op = replace(value.op, positive=positive) if value.op.kind == "const" else value.op
+            return Value(op, value.taken, value.number, type_, positive)
         kind = _KINDS.get(name)
         if kind is None:
             raise UnknownOpError
@@ -218,15 +219,18 @@ def _factors(kind: str, taken: tuple[Value, ...]) -> tuple[int, int]:
 def _own_width(value: Value) -> int:
     """Bits of an integer before it was extended; of a number those that it has.
 
-    Of a power of two `WIRES`, of what is a sum or a difference of two `ONE_SUM`.
+    Of a number see `factor_of`.
     """
     if value.op.kind != "const":
         return min(value.type[1], value.op.width)
-    number = int(value.op.value)
-    negative = not value.positive and bool(number >> (value.op.width - 1))  # these are its low bits
-    size = (1 << value.op.width) - number if negative else number
+    return factor_of(value.op)
+
+
+def factor_of(number: Op) -> int:
+    """Bits that a constant has as a factor: `WIRES` of a power of two, `ONE_SUM` of a sum or a difference of two."""
+    size = abs(number.number)
     digits = (size ^ 3 * size).bit_count()  # of the signed form with the fewest of them
-    if digits <= 1 and not negative:
+    if digits <= 1 and number.number >= 0:
         return WIRES
     return ONE_SUM if digits <= 2 else size.bit_length() + 1
 

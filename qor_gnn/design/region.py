@@ -115,6 +115,7 @@ class Op:
     the implementation that a schedule asks for (``fabric``, ``dsp``), empty for the tool's own choice.
     ``factors`` are the widths of the factors of a product of integers, the longer one first, before they are extended to that
     of the result, or of a dividend and the number that divides it; `WIRES` for a factor that is a power of two, or a shift by a constant. Else `NO_FACTORS`.
+    ``positive``: a number of which the first bit is no sign.
     """
 
     kind: str
@@ -125,6 +126,7 @@ class Op:
     value: str = ""
     impl: str = ""
     factors: tuple[int, int] = NO_FACTORS
+    positive: bool = False
 
     @property
     def computes(self) -> bool:
@@ -135,6 +137,12 @@ class Op:
     def gathers(self) -> bool:
         """A load of which the element is known at run time only."""
         return self.kind == "load" and bool(self.operands)
+
+    @property
+    def number(self) -> int:
+        """Of a constant that is an integer."""
+        low = int(self.value)  # its low bits
+        return low - (1 << self.width) if low >> (self.width - 1) and not self.positive else low
 
 
 _PREFIXES = {"f16": "h", "f32": "f", "f64": "d"}

@@ -12,6 +12,7 @@ import pytest
 import weft
 from dse.bounds.bounds import Bounds, bounds, work_of
 from dse.bounds.counted import kind_of
+from dse.bounds.sums_in_order import reordered
 from dsl.kernels.loader import load_kernels
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
@@ -133,6 +134,19 @@ def test_a_reduction_is_a_chain_unless_it_may_be_reassociated() -> None:
     product_ = ZU9EG.operator("mul", "f32", 32).distance
     assert found(product.program, 9000).recurrence.cycles == product_ + NK * add + 1
     assert found(product.program, 9000, reassociate=True).recurrence.cycles == 5 * add
+
+
+def test_the_order_of_sums_is_named_where_it_alone_keeps_a_kernel_slow() -> None:
+    bound, free = (
+        found(product.program, 9000, reassociate=any_order).cycles for any_order in (False, True)
+    )
+    said = reordered(product.program, ZU9EG, 1.2 * bound, bound, (9000, 10**6))
+    assert said is not None
+    assert f"in any order {free:,}" in said
+    assert "--reassociate" in said
+    assert reordered(product.program, ZU9EG, 2 * bound, bound, (9000, 10**6)) is None
+    few = found(product.program, 5).recurrence.cycles  # slices keep it as slow
+    assert reordered(product.program, ZU9EG, few, few, (5, 400)) is None
 
 
 def test_an_accumulation_that_begins_anew_is_a_chain_for_each_beginning() -> None:

@@ -1,0 +1,205 @@
+"""Choices that are decided where copies of a loop are compiled.
+
+In a copy of an unrolled loop its counter is a number. So is what is compared with it, and of ``a if k < 2 else b``, or of
+the entries of a small table (`dsl.frontend.arrays.tables`), one value is left: what the others are computed from is not
+there, and a product by an entry is one by a constant. Compilers do so whatever the tool's version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from dsl.expressions.affine import Affine
+from qor_gnn.design.operations import factor_of
+from qor_gnn.design.region import Op, Statement
+
+Env = Mapping[str, Affine]
+
+_COMPARED: dict[int, Callable[[int, int], bool]] = {
+    0: lambda a, b: a == b,
+    1: lambda a, b: a != b,
+    2: lambda a, b: a < b,
+    3: lambda a, b: a <= b,
+    4: lambda a, b: a > b,
+    5: lambda a, b: a >= b,
+}
+"""By the predicate of ``arith.cmpi``; those behind are of numbers without a sign."""
+_UNSIGNED = 4  # from a signed predicate to that
+_ULT = 6
+_OPERANDS = 2
+
+_COMPUTED: dict[str, Callable[[int, int], int]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b,
+    "xor": lambda a, b: a ^ b,
+}
+
+
+@dataclass(slots=True)
+class Choices:
+    """Of one statement.
+
+    Attributes:
+        statement: as it is written.
+        variables: what decides the choices.
+        env: variables of loops that are not unrolled, as expressions of counters.
+    """
+
+    statement: Statement
+    variables: tuple[str, ...]
+    env: Env
+    _left: dict[tuple[int | None, ...], Statement] = field(default_factory=dict)  # by decisions
+    _known: dict[tuple[int | None, ...], Statement] = field(default_factory=dict)  # by variables
+
+    def at(self, copies: Mapping[str, int]) -> Statement:
+        """What is left of the statement in a copy: always the same object for the same decisions.
+
+        Args:
+            copies: the values of variables of loops that are unrolled.
+        """
+        key = tuple([copies.get(v) for v in self.variables])
+        found = self._known.get(key)
+        if found is None:
+            values = {v: Affine((), c) for v, c in copies.items()}
+            numbers = _numbers(self.statement.ops, values, self.env)
+            taken = tuple([numbers[op.operands[0]] for op in self.statement.ops if _decides(op)])
+            if taken not in self._left:
+                self._left[taken] = _left(self.statement, numbers)
+            found = self._known[key] = self._left[taken]
+        return found
+
+
+def choices_of(statement: Statement, env: Env) -> Choices | None:
+    """The choices of a statement that counters may decide; None where it has none."""
+    if not any(map(_decides, statement.ops)):
+        return None
+    variables: set[str] = set()
+    of: list[frozenset[str] | None] = []  # None of what counters alone do not tell
+    for op in statement.ops:
+        known: frozenset[str] | None = None
+        if op.type == "int":
+            if op.kind == "const":
+                known = frozenset()
+            elif op.kind == "index" and op.access is not None:
+                known = frozenset(op.access.indices[0].variables())
+            elif op.kind in _COMPUTED or op.kind in ("cmp", "select"):
+                every = [of[k] for k in op.operands]
+                if all(each is not None for each in every):
+                    known = frozenset().union(*(each for each in every if each is not None))
+        if _decides(op) and (by := of[op.operands[0]]):
+            variables |= by
+        of.append(known)
+    return Choices(statement, tuple(sorted(variables)), env) if variables else None
+
+
+def _decides(op: Op) -> bool:
+    return op.kind == "select"
+
+
+def _numbers(ops: Sequence[Op], values: Mapping[str, Affine], env: Env) -> list[int | None]:
+    """The integers that operations give; None where that is not known."""
+    found: list[int | None] = []
+    for op in ops:
+        number: int | None = None
+        if op.type != "int":
+            pass
+        elif op.kind == "const":
+            number = op.number
+        elif op.kind == "index" and op.access is not None:
+            at = op.access.indices[0].substitute(values).substitute(env)
+            number = at.const if at.is_const else None
+        elif op.kind == "select" and (test := found[op.operands[0]]) is not None:
+            number = found[op.operands[1 if test else 2]]
+        elif op.kind == "cmp" or op.kind in _COMPUTED:
+            number = _computed(op, [found[k] for k in op.operands])
+        found.append(number)
+    return found
+
+
+def _computed(op: Op, taken: Sequence[int | None]) -> int | None:
+    """What an operation on two numbers gives; None where not all of their bits are in it, or one is not known."""
+    known = [n for n in taken if n is not None]
+    limit = 1 << op.width
+    if (
+        len(known) != _OPERANDS
+        or len(taken) != _OPERANDS
+        or not all(-limit < n < limit for n in known)
+    ):
+        return None
+    a, b = known
+    if op.kind != "cmp":
+        number = _COMPUTED[op.kind](a, b)
+        return number if -limit < number < limit else None
+    predicate = int(op.value.split()[-1])
+    if predicate >= _ULT:
+        if min(a, b) < 0:
+            return None
+        predicate -= _UNSIGNED
+    return int(_COMPARED[predicate](a, b))
+
+
+def _left(statement: Statement, numbers: Sequence[int | None]) -> Statement:
+    """The operations that are left where choices are decided by numbers."""
+    ops = statement.ops
+    stands: list[int] = []  # for each operation, the one whose value it has
+    for n, op in enumerate(ops):
+        stands.append(_value_of(n, op, ops, stands, numbers))
+    last = stands[-1]
+    pending = [last, *(stands[k] for k in statement.subscripts)]
+    needed: set[int] = set()
+    while pending:
+        n = pending.pop()
+        if n not in needed:
+            needed.add(n)
+            pending += (stands[k] for k in ops[n].operands)
+    kept = sorted(needed)
+    if kept[-1] != last:
+        kept.append(last)  # a subscript takes it, too (`qor_gnn.design.operations.operations_of`)
+    place = {n: k for k, n in reversed(list(enumerate(kept)))}
+    left: list[Op] = []
+    for n in kept:
+        written = ops[n].operands
+        operands = [stands[k] for k in written]
+        chosen = [ops[k] for k, before in zip(operands, written, strict=True) if k != before]
+        op = _by_constant(ops[n], chosen)
+        left.append(replace(op, operands=tuple(place[k] for k in operands)) if operands else op)
+    subscripts = tuple(place[stands[k]] for k in statement.subscripts)
+    return replace(statement, ops=tuple(left), subscripts=subscripts)
+
+
+def _value_of(
+    n: int, op: Op, ops: Sequence[Op], stands: Sequence[int], numbers: Sequence[int | None]
+) -> int:
+    """The operation whose value another one has: of a choice what is chosen, of ``0 * x``, ``1 * x`` and ``x + 0`` a factor or
+    a term.
+    """
+    if _decides(op):
+        test = numbers[op.operands[0]]
+        return n if test is None else stands[op.operands[1 if test else 2]]
+    if op.kind not in ("mul", "add"):
+        return n
+    taken = [stands[k] for k in op.operands]
+    for k, (written, other) in enumerate(zip(op.operands, reversed(taken), strict=True)):
+        one = ops[taken[k]]
+        if taken[k] == written or one.kind != "const":
+            continue  # no choice made it a number: what is written so was folded before
+        zero = one.type == "int" and int(one.value) == 0
+        if (op.kind == "add" and zero) or (op.kind == "mul" and float(one.value) == 1):
+            return other
+        if op.kind == "mul" and zero:
+            return taken[k]
+    return n
+
+
+def _by_constant(op: Op, chosen: Sequence[Op]) -> Op:
+    """A product of integers of which a choice leaves one factor that is a number."""
+    numbers = [other for other in chosen if other.kind == "const"]
+    if op.kind != "mul" or op.type != "int" or len(numbers) != 1:
+        return op
+    wide = max(op.factors)
+    short, long = sorted((factor_of(numbers[0]), wide))
+    return replace(op, factors=(long, short))

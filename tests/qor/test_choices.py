@@ -1,0 +1,114 @@
+"""Choices that counters of unrolled loops decide: what is left is what somebody would have written out."""
+
+from __future__ import annotations
+
+import pytest
+
+import weft
+from dse.estimates.estimation import estimated, setting
+from dsl.kernels.kernel import Kernel
+from qor_gnn.result.qor_estimate import QorEstimate
+from weft import i32, u8
+
+DEVICES = (("xc7z020", 10.0), ("xcu200", 4.0))
+TAPS = [7, -13, 29, 51, 0, 1, -1, 200]
+GRAY = [77, 150, 29]
+
+
+@weft.kernel
+def filtered(x: i32[40], y: i32[32]):
+    for i in range(32):
+        s: i32 = 0
+        for k in range(8):
+            s += TAPS[k] * x[i + k]
+        y[i] = s
+
+
+@weft.kernel
+def filtered_written(x: i32[40], y: i32[32]):
+    for i in range(32):
+        s: i32 = 7 * x[i]
+        s += -13 * x[i + 1]
+        s += 29 * x[i + 2]
+        s += 51 * x[i + 3]
+        s += x[i + 5]
+        s += -1 * x[i + 6]
+        s += 200 * x[i + 7]
+        y[i] = s
+
+
+@weft.kernel
+def gray(x: u8[32, 3], y: u8[32]):
+    for i in range(32):
+        s: i32 = 0
+        for c in range(3):
+            s += GRAY[c] * x[i, c]
+        y[i] = s >> 8
+
+
+@weft.kernel
+def gray_written(x: u8[32, 3], y: u8[32]):
+    for i in range(32):
+        s: i32 = 77 * x[i, 0]
+        s += 150 * x[i, 1]
+        s += 29 * x[i, 2]
+        y[i] = s >> 8
+
+
+@weft.kernel
+def chosen(a: i32[32, 4], b: i32[32, 4], y: i32[32, 4]):
+    for i in range(32):
+        for k in range(4):
+            y[i, k] = a[i, k] if k - 2 < 0 or k == 3 else b[i, k] // 3
+
+
+@weft.kernel
+def chosen_written(a: i32[32, 4], b: i32[32, 4], y: i32[32, 4]):
+    for i in range(32):
+        y[i, 0] = a[i, 0]
+        y[i, 1] = a[i, 1]
+        y[i, 2] = b[i, 2] // 3
+        y[i, 3] = a[i, 3]
+
+
+@weft.kernel
+def kept(x: i32[32], y: i32[32]):
+    for i in range(32):
+        y[i] = TAPS[i % 8] * x[i]
+
+
+@weft.kernel
+def scaled(x: i32[32], y: i32[32]):
+    for i in range(32):
+        y[i] = 200 * x[i]
+
+
+def _piped(kernel: Kernel, device: tuple[str, float]) -> QorEstimate:
+    @kernel.schedule
+    def piped(s):
+        s.pipeline("i")
+        for name in (a.name for a in kernel.program.arguments):
+            s.partition(name, 0, "cyclic", 4)
+
+    return estimated(kernel.program, piped, setting(None, *device)).answer
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(
+    ("table", "written"),
+    [(filtered, filtered_written), (gray, gray_written), (chosen, chosen_written)],
+)
+def test_what_is_left_is_what_would_be_written(
+    table: Kernel, written: Kernel, device: tuple[str, float]
+) -> None:
+    found, wanted = _piped(table, device), _piped(written, device)
+    assert found.dsp <= wanted.dsp
+    assert abs(found.latency.average - wanted.latency.average) <= 2
+    assert found.lut <= 1.1 * wanted.lut
+    assert found.ff <= 1.25 * wanted.ff
+
+
+def test_what_counters_do_not_decide_is_selected() -> None:
+    """Seven choices between entries of eight bits."""
+    found, one = (_piped(kernel, DEVICES[0]).lut for kernel in (kept, scaled))
+    assert found >= one + 7 * 8 / 2
