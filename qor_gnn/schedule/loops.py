@@ -56,6 +56,9 @@ class Scope:
     from_zero: frozenset[str] = field(init=False)  # counters of loops with constant lower bounds
     loops: dict[str, Loop] = field(init=False)  # by variable
     bodies: dict[object, Any] = field(default_factory=dict)  # `qor_gnn.schedule.known_bodies`
+    given_up: Counter[tuple[str, ...]] = field(
+        default_factory=Counter
+    )  # copies of a nest, `recurrences`
     unpipelined: set[str] = field(default_factory=set)  # loops that the tool gave up
     serial: set[str] = field(default_factory=set)  # of these, those that were to be flattened
     apart: set[str] = field(default_factory=set)  # loops that it does not flatten into others
@@ -85,7 +88,7 @@ class Scope:
     def taken(self, mode: Mode) -> Scope:
         """The same design with the average, the least or the most of its trip counts: its bodies are the same."""
         found = Scope(self.kernel, self.personality, mode)
-        found.addresses, found.bodies = self.addresses, self.bodies
+        found.addresses, found.bodies, found.given_up = self.addresses, self.bodies, self.given_up
         return found
 
     def iterations(self, loop: Loop) -> float:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from dsl.expressions.affine import Affine
 from qor_gnn.body.body import Body
 from qor_gnn.design.region import Loop
 from qor_gnn.schedule.intervals.carried import Nest
-from qor_gnn.schedule.intervals.interval import Dependences, dependences, limits
+from qor_gnn.schedule.intervals.interval import Cycle, Dependences, dependences, limits
 from qor_gnn.schedule.intervals.value_cycles import value_cycles
 from qor_gnn.schedule.loops import Scope, flattened_body
 from qor_gnn.schedule.reasons import Recurrence
+
+GIVEN_UP = 2
+"""Copies of a nest of which dataflow was too much work, after which it is not asked of the others: they differ in the
+constants of their bounds and guards alone, so that each would use up its share of operations for no answer."""
 
 
 def recurrences_of(
@@ -34,8 +39,22 @@ def recurrences_of(
     if scope.personality.sums.order == "leaf":
         body, found = _closed(scope, placed, (body, found), nest, asked)
     needed = limits(body, found.cycles, asked)[0].interval
-    more = value_cycles(scope.kernel, scope.personality, *placed, needed)
+    more = _of_values(scope, placed, needed)
     return body, replace(found, cycles=(*found.cycles, *more))
+
+
+def _of_values(
+    scope: Scope, placed: tuple[tuple[Loop, ...], dict[str, Affine]], needed: int
+) -> Sequence[Cycle]:
+    """`value_cycles`, unless they were too much work for other copies of the nest."""
+    nest = tuple(loop.iv for loop in placed[0])
+    if scope.given_up[nest] >= GIVEN_UP:
+        return ()
+    found = value_cycles(scope.kernel, scope.personality, *placed, needed)
+    if found is None:
+        scope.given_up[nest] += 1
+        return ()
+    return found
 
 
 def _closed(

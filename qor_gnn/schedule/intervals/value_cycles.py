@@ -73,7 +73,7 @@ def value_cycles(
     chain: tuple[Loop, ...],
     env: Mapping[str, Affine],
     interval: int,
-) -> list[Cycle]:
+) -> list[Cycle] | None:
     """Cycles of values that ask for more than an interval, each for more than the one before.
 
     Args:
@@ -85,7 +85,7 @@ def value_cycles(
 
     Returns:
         Nothing where all accesses of each array that is stored to move alike and by no division:
-        pairs say it all.
+        pairs say it all. None where finding the distances was given up as too much work.
     """
     if not _coupled(chain):
         return []
@@ -95,7 +95,7 @@ def value_cycles(
     nest = (*map(axis_of, chain[:-1]), axis_of(chain[-1], chain[-1].factor))
     values = _values(tool, around(kernel, chain[0], env), nest, copies)
     if values is None:
-        return []
+        return None
     found: list[Cycle] = []
     for find in (_slowest, _in_any_order):
         while (cycle := find(values, tool, interval)) is not None:
