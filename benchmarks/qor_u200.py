@@ -9,7 +9,7 @@ Left out as faulty are reports that say that unrolling a loop partly, u times in
 made the whole design more than 50 u / u' times faster: the tool has lost the loop (`faulty`; 7 rows,
 all of adi with L6 unrolled 32 times). They are listed as they are left out.
 
-`u200/read`: all of the part of the kernels that rules are read from (`benchmarks._split`).
+`u200/read`: all of the part of the kernels that rules are read from (`qor_gnn.fit.labelled.parts`).
 
 `u200/feasibility`: the share of pairs of a point with a report and one without (``noresult``), with
 one over the caps (``overcap``), with any of both, that `qor_gnn.fit.feasibility` orders rightly (AUC).
@@ -25,10 +25,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks._row import Goal, Row, median, say
-from benchmarks._split import part_of
 from qor_gnn.design.directives import with_directives
 from qor_gnn.estimate import estimate
 from qor_gnn.fit.feasibility import feasibility
+from qor_gnn.fit.labelled.parts import part_of
 from qor_gnn.fit.labelled.u200 import (
     CLOCK_NS,
     DEVICE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks._split import family, part_of
+from qor_gnn.fit.labelled.parts import family, part_of
 from benchmarks.qor_u200 import ordered_pairs
 from dsl.builder.program import ProgramBuilder
 from dsl.errors.errors import ToolError
