@@ -9,15 +9,19 @@ from textwrap import wrap
 from dse.estimates.estimation import Estimation
 from dse.estimates.outcomes import Outcome
 from dse.estimates.suggest import RESOURCES, Suggestion, shares, worth
-from dse.estimates.support import marks_of
+from dse.estimates.support import intervals_of, marks_of
 from dse.estimates.words import clock_text, limit_lines, path_rows, why
 from dse.views.dataflow import CHANNEL_HEADS, PROCESS_HEADS, channel_rows, process_rows
 from qor_gnn.dataflow.region import RegionTime
 from qor_gnn.result.qor_estimate import Cycles, LoopEstimate, QorEstimate
 from qor_gnn.result.text import aligned, loop_name, plain, seconds, trips
+from qor_gnn.support.error_sources import SOURCES
+from qor_gnn.support.intervals import SURE_PCT
 from qor_gnn.tools.personality import personality
 
 LABELS = {"dsp": "DSP", "lut": "LUT", "ff": "FF", "bram18": "BRAM18", "uram": "URAM"}
+
+INTERVALS = {"latency": "cycles", **LABELS}
 
 WIDTH = 100  # columns of the lines that give reasons
 
@@ -160,7 +164,27 @@ def _total(found: Estimation, style: Style, explain: bool) -> str:
     if answer.bram18_range is not None:
         least, most = answer.bram18_range
         body.append(f"BRAM18 is {least:,} to {most:,} by the ports that the tool gives each array")
+    body += _intervals(found)
     return "\n".join([_latency(answer), *_period(answer, explain), "", style.head(lines[0]), *body])
+
+
+def _intervals(found: Estimation) -> list[str]:
+    """What the tool's report is expected to hold, and what makes that uncertain."""
+    of = intervals_of(found)
+    if of is None:
+        return []
+    ends = [f"{INTERVALS[name]} {_ends(*ends)}" for name, ends in of.ends.items()]
+    why = [SOURCES[name] for name in of.sources]
+    text = f"{SURE_PCT}% intervals: {', '.join(ends)}"
+    if of.unseen:
+        text += f"; the widest, for what no label has: {', '.join(of.unseen)}"
+    elif why:
+        text += f"; wider for {', '.join(why)}"
+    return wrap(text, WIDTH, subsequent_indent="    ", break_on_hyphens=False)
+
+
+def _ends(low: int, high: int) -> str:
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _latency(answer: QorEstimate) -> str:

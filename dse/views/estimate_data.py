@@ -11,7 +11,7 @@ from backends.devices import Device
 from dse.estimates.estimation import Estimation, estimated_design, setting
 from dse.estimates.outcomes import Outcome, outcomes
 from dse.estimates.suggest import RESOURCES, Suggestion
-from dse.estimates.support import marks_of
+from dse.estimates.support import intervals_of, marks_of
 from dse.estimates.words import why
 from dse.views.dataflow import region_data
 from dse.views.output import SCHEMA_VERSION, as_json
@@ -19,6 +19,8 @@ from dsl.errors.errors import ToolError
 from qor_gnn.result.qor_estimate import Cycles, LoopEstimate
 from qor_gnn.schedule.clock import Clock
 from qor_gnn.schedule.reasons import Conflict, Limit, PortLimit, Recurrence, Requested, UnitLimit
+from qor_gnn.support.error_sources import SOURCES
+from qor_gnn.support.intervals import SURE_PCT
 
 if TYPE_CHECKING:
     from mlir_passes.pipeline import Design
@@ -68,6 +70,7 @@ def as_data(
             for name in RESOURCES
         },
         "bram18_range": answer.bram18_range,
+        "intervals": _intervals(found),
         "units": dict(answer.units),
         "loops": [_loop(loop, suggested is not None) for loop in answer.loops],
         "directives": [asdict(outcome) for outcome in told],
@@ -109,6 +112,20 @@ def _provenance(found: Estimation) -> dict[str, Any]:
         if marks is None
         else {"e": marks.e, "n": marks.n, "largest": marks.largest, "unseen": list(marks.unseen)},
         "notes": list(found.setting.notes),
+    }
+
+
+def _intervals(found: Estimation) -> dict[str, Any] | None:
+    """Ends by figure, and why they are as wide as they are."""
+    of = intervals_of(found)
+    if of is None:
+        return None
+    return {
+        "sure_pct": SURE_PCT,
+        **{name: list(ends) for name, ends in of.ends.items()},
+        "class": of.level,
+        "widened_by": [SOURCES[name] for name in of.sources],
+        "unseen": list(of.unseen),
     }
 
 

@@ -111,6 +111,9 @@ def intervals(
         if value is not None:
             half = widths.unseen[name] if unseen else widths.widths[name][level]
             ends[name] = _around(value, half)
+    if found.bram18_range is not None and "bram18" in ends:
+        both = (*ends["bram18"], *found.bram18_range)  # what the ports of arrays leave open
+        ends["bram18"] = min(both), max(both)
     return Intervals(ends, level, sources, unseen)
 
 
