@@ -38,6 +38,9 @@ def copy(A: f32[N], B: f32[N]):
         B[i] = A[i] * 2.0
 
 
+BANKS = (("partition", "A", 0, "cyclic", 3), ("partition", "B", 0, "cyclic", 3))
+
+
 def by(*steps: tuple[object, ...]) -> Schedule:
     s = ScheduleBuilder()
     for name, *given in steps:
@@ -56,12 +59,12 @@ def test_every_tool_has_widths_that_grow_or_needs_none(tool):
 @pytest.mark.parametrize(
     ("kernel", "schedule", "sources"),
     [
-        (copy, by(("pipeline", "i"), ("unroll", "i", 4), ("partition", "A", 0, "cyclic", 4)), ()),
-        (copy, by(("pipeline", "i"), ("unroll", "i", 5)), ("uneven",)),
+        (copy, by(("pipeline", "i")), ()),
+        (copy, by(("unroll", "i", 3, "guard"), *BANKS), ("uneven",)),
         (copy, by(("pipeline", "i", 2)), ("interval",)),
         (copy, by(("partition", "A", 0, "complete"),), ("registers",)),
         (rows, by(("unroll", "i", 2)), ("interval", "together")),
-        (rows, by(("unroll", "i", 3)), ("uneven", "interval", "together")),
+        (rows, by(("unroll", "i", 3, "guard")), ("uneven", "interval", "together")),
     ],
 )  # fmt: skip
 def test_what_widens_is_named(kernel, schedule, sources):
@@ -100,7 +103,7 @@ def test_a_class_is_as_wide_as_its_designs_want_and_no_narrower_than_plainer_one
     assert others == [None] * (CLASSES - 2)  # no kernel has them
     assert filled([first, second, *others], 0.5)[-1] == 0.5
     one = one_width(known, "lut")
-    inside = scored(known, "lut", dict.fromkeys("abc", [0.12, one]))
+    inside = scored(known, "lut", {kernel: [0.12, one] for kernel in "abc"})
     assert inside.inside_pct == pytest.approx(
         100 * inside.by_class[0][1] / 200 + inside.by_class[1][1] / 2
     )
