@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, loads
-from polyhedral.dependences.least_distance import Axis, Spot, least_distance
+from polyhedral.dependences.axes import Axis, Spot
+from polyhedral.dependences.least_distance import least_distance
 from polyhedral.looptree.tree import Instance, TreeGuard, TreeLoop, TreeNode
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dsl.expressions.affine import Affine, Constraint, FloorDiv
-from polyhedral.dependences.least_distance import Axis
+from polyhedral.dependences.axes import Axis
 from polyhedral.dependences.touches import Touch
 
 Column = npt.NDArray[np.int64]  # a number for each iteration
@@ -42,12 +42,12 @@ def enumerated(
     if any(index.is_data for touch in touches for index in touch.indices):
         return None
     room = most // max(1, len(touches))
-    runs = _iterations(outer, {}, 1, room)
+    runs = iterations(outer, {}, 1, room)
     if runs is None:
         return None
     columns, size = runs
     number: Column = np.arange(size, dtype=np.int64)
-    found = _iterations(axes, {**columns, "": number}, size, room)
+    found = iterations(axes, {**columns, "": number}, size, room)
     if found is None:
         return None
     columns, size = found
@@ -63,7 +63,7 @@ def enumerated(
     return _least(elements.T.reshape(-1)[made], when, which, stores)
 
 
-def _iterations(
+def iterations(
     axes: Sequence[Axis], around: Columns, size: int, most: int
 ) -> tuple[Columns, int] | None:
     """The values of all variables in each iteration, in order; None where there are too many."""
@@ -71,8 +71,8 @@ def _iterations(
     for axis in axes:
         if not axis.lowers or not axis.uppers:
             return None
-        low = np.maximum.reduce([_value(b, columns, size) for b in axis.lowers])
-        high = np.minimum.reduce([_value(b, columns, size) for b in axis.uppers])
+        low = np.maximum.reduce([value(b, columns, size) for b in axis.lowers])
+        high = np.minimum.reduce([value(b, columns, size) for b in axis.uppers])
         trips = np.maximum(0, -((low - high) // axis.step))
         total = int(trips.sum())
         if total > most:
@@ -85,11 +85,12 @@ def _iterations(
     return columns, size
 
 
-def _value(affine: Affine, columns: Columns, size: int) -> Column:
+def value(affine: Affine, columns: Columns, size: int) -> Column:
+    """An expression in each iteration."""
     total = np.full(size, affine.const, dtype=np.int64)
     for atom, factor in affine.terms:
         if isinstance(atom, FloorDiv):
-            total += factor * (_value(atom.numerator, columns, size) // atom.denominator)
+            total += factor * (value(atom.numerator, columns, size) // atom.denominator)
         else:
             total += factor * columns[atom]
     return total
@@ -99,20 +100,21 @@ def _guarded(touch: Touch, columns: Columns, size: int) -> Truths:
     """The iterations in which an access is made."""
     there = np.ones(size, dtype=np.bool_)
     for condition in touch.guard:
-        there &= _holds(condition, columns, size)
+        there &= holds(condition, columns, size)
     return there
 
 
-def _holds(condition: Constraint, columns: Columns, size: int) -> Truths:
-    value = _value(condition.expr, columns, size)
-    return value >= 0 if condition.kind == ">=" else value == 0
+def holds(condition: Constraint, columns: Columns, size: int) -> Truths:
+    """The iterations in which a condition is met."""
+    found = value(condition.expr, columns, size)
+    return found >= 0 if condition.kind == ">=" else found == 0
 
 
 def _numbered(touches: Sequence[Touch], columns: Columns, run: Column, size: int) -> Table | None:
     """One number for each element of each run, by access and iteration; None where they are too far apart."""
     total = np.zeros((len(touches), size), dtype=np.int64)
     rows = [
-        np.array([_value(index, columns, size) for index in way]) for way in _by_dimension(touches)
+        np.array([value(index, columns, size) for index in way]) for way in _by_dimension(touches)
     ]
     width = 1
     for row in (run, *rows) if size else ():

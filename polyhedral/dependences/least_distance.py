@@ -3,43 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import islpy as isl
 
-from dsl.expressions.affine import Affine, Constraint
+from dsl.expressions.affine import Affine
+from polyhedral.dependences.axes import Axis, Spot
+from polyhedral.dependences.enumerated_pairs import nearest
 from polyhedral.isl.text import affine_text, conjunction, constraint_text, dims
 
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """``for iv = max(lowers); iv < min(uppers); iv += step``; bounds over the axes outside."""
-
-    iv: str
-    lowers: tuple[Affine, ...]
-    uppers: tuple[Affine, ...]
-    step: int = 1
-
-    @property
-    def trips(self) -> int | None:
-        """The number of iterations where it is the same in every execution."""
-        extents = [u - low for u in self.uppers for low in self.lowers]
-        if not all(e.is_const for e in extents):
-            return None
-        return max(0, -(-min(e.const for e in extents) // self.step))
-
-
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """The element that an access touches in an iteration, and where it does.
-
-    ``inside`` are loops that an iteration runs as a whole: each of theirs has an access.
-    """
-
-    indices: tuple[Affine, ...]
-    guard: tuple[Constraint, ...] = ()
-    inside: tuple[Axis, ...] = ()
+ITERATIONS = 8192
+"""Up to which all are gone through: less than a question to isl takes."""
 
 
 def meets(around: Sequence[Axis], a: Spot, b: Spot) -> bool:
@@ -57,6 +31,9 @@ def least_distance(outer: Sequence[Axis], axes: Sequence[Axis], a: Spot, b: Spot
     still. It is exact where all axes but the first have constant trip counts, and a lower bound
     otherwise. None: it never follows.
     """
+    known = nearest(outer, axes, a, b, ITERATIONS)
+    if known is not None:
+        return known or None
     still = dict(zip((x.iv for x in outer), dims(len(outer), "o"), strict=True))
     first = {**still, **dict(zip((x.iv for x in axes), dims(len(axes), "x"), strict=True))}
     second = {**still, **dict(zip((x.iv for x in axes), dims(len(axes), "y"), strict=True))}

@@ -12,9 +12,10 @@ from functools import lru_cache
 
 import islpy as isl
 
+from polyhedral.dependences.axes import Axis
 from polyhedral.dependences.direct import last_writes
 from polyhedral.dependences.enumerated_distances import enumerated
-from polyhedral.dependences.least_distance import Axis, domain_text, turn
+from polyhedral.dependences.least_distance import domain_text, turn
 from polyhedral.dependences.touches import Touch
 from polyhedral.isl.effort import TooMuchWork, limited
 from polyhedral.isl.text import conjunction, constraint_text, dims, subscript_texts

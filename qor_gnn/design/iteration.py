@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from dsl.expressions.affine import Affine, Constraint
-from polyhedral.dependences.least_distance import Axis
+from polyhedral.dependences.axes import Axis
 from qor_gnn.design.region import Guard, Kernel, Loop, Node, Statement
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import polyhedral.dependences.value_distances as module
 from dsl.expressions.affine import Affine, Constraint
-from polyhedral.dependences.least_distance import Axis
+from polyhedral.dependences.axes import Axis
 from polyhedral.dependences.touches import Touch
 from polyhedral.dependences.value_distances import value_distances
 from tests.support.axes import points

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from qor_gnn.fit.labelled.parts import family, part_of
 from benchmarks.qor_u200 import ordered_pairs
 from dsl.builder.program import ProgramBuilder
 from dsl.errors.errors import ToolError
@@ -14,6 +13,7 @@ from qor_gnn.design.directives import with_directives
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.design.region import Kernel
 from qor_gnn.fit.feasibility import Feasibility, feasibility
+from qor_gnn.fit.labelled.parts import family, part_of
 from qor_gnn.fit.labelled.u200 import Labels, Row
 from qor_gnn.fit.labelled.u200_design import source_tree
 from qor_gnn.fit.labelled.u200_faulty import faulty

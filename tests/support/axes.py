@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from polyhedral.dependences.least_distance import Axis
+from polyhedral.dependences.axes import Axis
 
 
 def points(axes: Sequence[Axis], env: Mapping[str, int]) -> Iterator[Mapping[str, int]]:

@@ -13,7 +13,8 @@ from itertools import product
 from math import gcd, lcm
 
 from dsl.expressions.affine import Affine, Atom, Constraint, FloorDiv
-from polyhedral.dependences.least_distance import Axis, Spot, least_distance
+from polyhedral.dependences.axes import Axis, Spot
+from polyhedral.dependences.least_distance import least_distance
 from qor_gnn.body.graph import When
 from qor_gnn.design.region import Loop
 from qor_gnn.memory.addresses import Addresses, Terms

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 
 from dsl.expressions.affine import Affine, Constraint
-from polyhedral.dependences.least_distance import Axis
+from polyhedral.dependences.axes import Axis
 from polyhedral.dependences.touches import Touch
 from polyhedral.dependences.value_distances import value_distances
 from qor_gnn.body.reassociation import REAL_SUMS

@@ -11,7 +11,8 @@ from backends.rtl.front.accesses.memory import Access
 from backends.rtl.front.values.scope import Scope, contradict
 from backends.rtl.graph import Counter, Dep, DepKind, Op
 from dsl.expressions.affine import Affine
-from polyhedral.dependences.least_distance import Axis, Spot, least_distance, meets
+from polyhedral.dependences.axes import Axis, Spot
+from polyhedral.dependences.least_distance import least_distance, meets
 
 MOST_QUESTIONS = 2000
 """Pairs of accesses of a block whose distance is computed; of any more it is taken for 1."""
