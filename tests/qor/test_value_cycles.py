@@ -14,6 +14,7 @@ from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.estimate import estimate
 from qor_gnn.schedule.intervals.value_cycles import value_cycles
 from qor_gnn.schedule.reasons import Recurrence
+from qor_gnn.schedule.recurrences import GIVEN_UP
 from qor_gnn.tools.personality import allowed, personality
 from tests.support.qor_checks import VITIS, interval_faults
 from tests.support.random_recurrences import random_directives, random_recurrence
@@ -26,6 +27,14 @@ U200, U280 = "vitis-2025.1-u200-4ns", "vitis-2023.2-u280-3.33ns"
 def broadcast(A: f32[12], B: f32[2]):
     for i in range(2):
         for j in range(4):
+            A[j] = 1.5 * A[i]
+        B[i] = 1.0
+
+
+@weft.kernel
+def rows_of_one(A: f32[12], B: f32[4]):
+    for i in range(4):
+        for j in range(8):
             A[j] = 1.5 * A[i]
         B[i] = 1.0
 
@@ -118,6 +127,16 @@ def test_accesses_that_move_alike_are_not_asked_again(monkeypatch):
     assert _estimate(uniform, U280, Pipeline("i")).loops[-1].ii > 1
     with pytest.raises(AssertionError):
         _estimate(broadcast, U280, Pipeline("j"))
+
+
+def test_copies_are_not_asked_after_others_were_too_much_work(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "qor_gnn.schedule.intervals.value_cycles.value_distances", lambda *of: asked.append(of)
+    )
+    design = apply(rows_of_one.program, Schedule((Pipeline("j"), Unroll("i", 4))))
+    estimate(kernel_of_tree(loop_tree(design)), U280)
+    assert len(asked) == GIVEN_UP
 
 
 @pytest.mark.parametrize("kernel", [halves, late])
