@@ -73,7 +73,7 @@ def nearest(outer: Sequence[Axis], axes: Sequence[Axis], a: Spot, b: Spot, most:
     return int((at[asked] - before)[same].min(initial=stride)) % stride
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=32)
 def _table(outer: tuple[Axis, ...], axes: tuple[Axis, ...], most: int) -> _Table | None:
     if any(x.step != 1 and len(x.lowers) != 1 for x in (*outer, *axes)):
         return None  # where it begins is not the same in all of its iterations
