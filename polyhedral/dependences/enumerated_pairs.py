@@ -53,7 +53,7 @@ def nearest(outer: Sequence[Axis], axes: Sequence[Axis], a: Spot, b: Spot, most:
     if a.inside or b.inside or any(index.is_data for index in (*a.indices, *b.indices)):
         return None
     table = _table(tuple(outer), tuple(axes), most)
-    if table is None:
+    if table is None or not (_variables(a) | _variables(b)) <= table.columns.keys():
         return None
     first, second = _there(table, a), _there(table, b)
     elements = _elements(table, a.indices, b.indices)
@@ -79,7 +79,12 @@ def _table(outer: tuple[Axis, ...], axes: tuple[Axis, ...], most: int) -> _Table
         return None  # where it begins is not the same in all of its iterations
     if any(x.trips is None for x in axes[1:]):
         return None
-    runs = iterations(outer, {}, 1, most)
+    around = _ordered(outer)
+    if around is None or any(
+        not _bounds(x) <= _names((*outer, *axes[:n])) for n, x in enumerate(axes)
+    ):
+        return None
+    runs = iterations(around, {}, 1, most)
     if runs is None:
         return None
     columns, size = runs
@@ -91,6 +96,34 @@ def _table(outer: tuple[Axis, ...], axes: tuple[Axis, ...], most: int) -> _Table
     run = columns[""]
     starts = np.searchsorted(run, run)
     return _Table(columns, run, np.arange(size, dtype=np.int64) - starts, size)
+
+
+def _ordered(axes: tuple[Axis, ...]) -> list[Axis] | None:
+    """The loops such that none has a bound of one behind it; None where something else is in a bound."""
+    found: list[Axis] = []
+    left = list(axes)
+    while left:
+        ready = [x for x in left if _bounds(x) <= _names(found)]
+        if not ready:
+            return None
+        found += ready
+        left = [x for x in left if x not in ready]
+    return found
+
+
+def _names(axes: Sequence[Axis]) -> frozenset[str]:
+    return frozenset(x.iv for x in axes)
+
+
+def _bounds(axis: Axis) -> frozenset[str]:
+    """The variables in the bounds of a loop."""
+    return frozenset(v for bound in (*axis.lowers, *axis.uppers) for v in bound.variables())
+
+
+def _variables(spot: Spot) -> frozenset[str]:
+    """The variables in the subscripts of an access and in what is known where it is."""
+    expressions = (*spot.indices, *(c.expr for c in spot.guard))
+    return frozenset(v for e in expressions for v in e.variables())
 
 
 def _there(table: _Table, spot: Spot) -> Truths:

@@ -93,3 +93,18 @@ def test_other_nests_are_never_said_to_be_further_apart(seed):
     if expected is not None:
         assert 1 <= found <= expected
     assert meets((*outer, *axes), a, b) == meet
+
+
+def test_loops_around_may_be_named_in_any_order_and_others_are_unknown():
+    i, j, k = (Affine.of(v) for v in "ijk")
+    zero = Affine.of(0)
+    around = [Axis("j", (zero,), (i + 1,)), Axis("i", (zero,), (zero + 5,))]
+    nest = [Axis("k", (zero,), (zero + 8,))]
+    assert least_distance(around, nest, Spot((j + k,)), Spot((j + k - 2,))) == 2
+    # n is an argument: the second access may be of any element.
+    around.append(Axis("n", (), ()))
+    assert least_distance(around, nest, Spot((j + k,)), Spot((Affine.of("n"),))) == 1
+    assert (
+        least_distance(around, [Axis("k", (zero,), (Affine.of("n"),))], Spot((k,)), Spot((k - 3,)))
+        == 3
+    )
