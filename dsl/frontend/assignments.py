@@ -14,6 +14,7 @@ from dsl.expressions.updates import update
 from dsl.frontend.arrays.parts import part_of
 from dsl.frontend.arrays.slices import of_sliced, view_of
 from dsl.frontend.arrays.subscript import element_of
+from dsl.frontend.arrays.tables import entries_of_row
 from dsl.frontend.capture import is_number
 from dsl.frontend.context import Context
 from dsl.frontend.declare import check_name, declare_assigned
@@ -122,6 +123,8 @@ def _elements_of(ctx: Context, source: ast.expr, count: int) -> ast.expr | None:
     """``(x[0], x[1], x[2])`` of an array of three elements; None of all else."""
     if not isinstance(source, ast.Name | ast.Subscript):
         return None
+    if entries_of_row(ctx, source) == count:
+        return _at_constants(source, count)
     part = part_of(ctx, view_of(ctx, source))
     if part is None or part[1].shape != (count,):
         return None
@@ -138,6 +141,17 @@ def _elements_of(ctx: Context, source: ast.expr, count: int) -> ast.expr | None:
         key = ast.copy_location(ast.Tuple(places, ast.Load()), source)
         elements.append(ast.copy_location(ast.Subscript(base, key, ast.Load()), source))
     return ast.copy_location(ast.Tuple(elements, ast.Load()), source)
+
+
+def _at_constants(row: ast.expr, count: int) -> ast.expr:
+    """``(T[i][0], T[i][1])``."""
+    elements: list[ast.expr] = [
+        ast.Subscript(row, ast.copy_location(ast.Constant(n), row), ast.Load())
+        for n in range(count)
+    ]
+    for e in elements:
+        ast.copy_location(e, row)
+    return ast.copy_location(ast.Tuple(elements, ast.Load()), row)
 
 
 def _bound(ctx: Context, target: ast.expr, source: ast.expr) -> bool:

@@ -152,6 +152,12 @@ def _unquoted(ctx: Context, node: ast.expr, text: str) -> ast.expr:
 # ------------------------------------------------------------------------------------ locals
 
 
+def declared_array(ctx: Context, node: ast.AnnAssign) -> ArrayType | None:
+    """The type that a local is annotated with where it is that of an array; None of a scalar."""
+    found = _declared_type(ctx, node.annotation)
+    return found if isinstance(found, ArrayType) else None
+
+
 def declare_annotated(ctx: Context, node: ast.AnnAssign, name: str | None) -> tuple[Node, ...]:
     """``acc: f32``, ``acc: f32 = 0.0``, ``tmp: f32[N, M]`` or ``tmp: f32[N, M] = 0.0``."""
     target = node.target

@@ -60,6 +60,7 @@ class Inferred:
         derived: what other locals contribute whose first value is computed of such ones.
         usual: the float of the kernel's arguments, which floats are where nothing says more.
         grown: the places whose types this reading has changed.
+        shapes: of the places that are arrays.
     """
 
     types: dict[Place, DType] = field(default_factory=dict)
@@ -70,6 +71,7 @@ class Inferred:
     derived: dict[str, list[DType]] = field(default_factory=dict)
     usual: DType | None = None
     grown: list[Place] = field(default_factory=list)
+    shapes: dict[Place, tuple[int, ...]] = field(default_factory=dict)
 
     def settled(self, read: Callable[[], Program]) -> Program:
         """What ``read`` makes of the kernel once all types are known.
@@ -113,8 +115,13 @@ class Inferred:
             "W129",
             f"the type of '{place[0]}' is not clear: what it is assigned is computed from it, and always wider",
             span=self.spans[place],
-            help=f"say it: {place[0]}: i32 = ...",
+            help=self._said(place, "i32"),
         )
+
+    def _said(self, place: Place, dtype: str) -> str:
+        shape = self.shapes.get(place, ())
+        extents = f"[{', '.join(map(str, shape))}]" if shape else ""
+        return f"say it: {place[0]}: {dtype}{extents} = ..."
 
     def _defaulted(self) -> bool:
         """Whether a local that is only said to be a float becomes one of the usual type."""
@@ -141,7 +148,7 @@ class Inferred:
                     "W129",
                     f"the type of '{name}' is not clear: it is {what}",
                     span=self.spans[place],
-                    help=f"say it: {name}: {'fixed[32, 16]' if fixed else 'f32'} = ...",
+                    help=self._said(place, "fixed[32, 16]" if fixed else "f32"),
                 )
 
         for place, first in self.kept.items():

@@ -7,6 +7,7 @@ import ast
 from dsl.expressions.expr import Access, Const
 from dsl.expressions.intrinsics import intrinsic_of, stmt
 from dsl.expressions.types import boolean
+from dsl.frontend.arrays.annotated import annotated_array
 from dsl.frontend.arrays.in_place import assigned_in_place
 from dsl.frontend.arrays.listed_values import listed_ahead
 from dsl.frontend.arrays.local_tables import as_list, local_table
@@ -103,6 +104,9 @@ def _of(ctx: Context, node: ast.stmt, name: str | None) -> tuple[Node, ...]:
             plain = ast.copy_location(ast.Assign([target], value), node)
             return _assigned(ctx, plain, name)
         case ast.AnnAssign():
+            made = None if name is not None else annotated_array(ctx, node)
+            if made is not None:
+                return tuple(n for s in made for n in statement(ctx, s))
             return declare_annotated(ctx, node, name)
         case ast.With():
             return _with(ctx, node)

@@ -70,6 +70,7 @@ def counted(ctx: Context, node: ast.For, values: Geometric) -> Copies | list[ast
         known = values.counter.values(first, bound)
     if values.otherwise is not None and (
         known is None
+        or len(known) * ctx.copies > MAX_NESTED
         or not needs_constant(node, ctx.names.loops(), is_data=True, is_array=ctx.names.is_array)
     ):
         return values.otherwise

@@ -9,6 +9,12 @@ from tests.support.as_python import differences
 
 HEAD = """\
 W, H = 6, 5
+TAPS = [3, -1, 4, 1, -5, 9, 2, 6]
+ROWS = ((1, 2), (30, 40), (5, 7))
+SINE = [(i * i) % 101 for i in range(200)]
+
+def last(n):
+    return TAPS[-n]
 
 def pixel(m, r, c):
     if r < 0 or r >= H or c < 0 or c >= W:
@@ -80,9 +86,60 @@ for i in range(8):
         y[i] += 4""",
     "from the end": """\
 for i in range(8):
-    y[-1 - i] = x[i]
+    y[-1 - i] = x[i] + x[~(i & 3)] - x[-1 - (x[i] & 7)]
 for i in range(1, 5):
     y[-i] += x[-2 * i]""",
+    "tables from the end": """\
+w = [1, -2, 3]
+tail = TAPS[-3:]
+a, b = ROWS[0]
+for i in range(8):
+    y[i] = a - b + w[-(i % 3) - 1] * x[i] + tail[-1 - i % 3] + TAPS[i - 8] + TAPS[-1 - (x[i] & 7)] + last(i % 4 + 1)
+for i in range(-1, -6, -1):
+    y[i] += SINE[i] - SINE[-30 * -i - 1] + ROWS[i % 3][i % 2 - 1] + TAPS[i // 4 - 1]
+for i in range(3):
+    p, q = ROWS[-1 - i]
+    y[i] += p * 10 + q""",
+    "arrays with a type": """\
+a: i32[8] = np.zeros(8)
+b: i32[2, 4] = np.ones((2, 4), dtype=int)
+c: i32[8] = np.full_like(x, 3)
+d: i32[3] = [1, 2, 3]
+e: i32[8] = x.copy()
+for r in range(2):
+    f: i32[8] = np.full(shape=(8,), fill_value=r)
+    for i in range(8):
+        a[i] += f[i] + b[r, i // 2] * c[i] + d[i % 3]
+x[0] = 5
+y[:] = a + e""",
+    "sorted by stages": """\
+n = 2
+while n <= 8:
+    j = n // 2
+    while j > 0:
+        for i in range(8):
+            other = i ^ j
+            if other > i and (x[i] > x[other]) == (i & n == 0):
+                x[i], x[other] = x[other], x[i]
+        j //= 2
+    n *= 2
+for gap in (3, 1):
+    for i in range(gap, 8):
+        j = i
+        while j >= gap and y[j - gap] > y[j]:
+            y[j], y[j - gap] = y[j - gap], y[j]
+            j -= gap""",
+    "gaps that are halved": """\
+gap = 4
+while gap > 0:
+    for i in range(gap, 8):
+        t = x[i]
+        j = i
+        while j >= gap and x[j - gap] > t:
+            x[j] = x[j - gap]
+            j -= gap
+        x[j] = t
+    gap //= 2""",
     "rows together": """\
 m[1], m[0] = m[0] + 1, m[1] * 2
 m[2, 1:], m[2, 0] = m[3, :-1].copy(), m[4, 5]
@@ -118,7 +175,7 @@ y[7] += first_over(x, 30)""",
 
 def loaded(kernel, name):
     text = HEAD + COMPUTED[name].replace("\n", "\n    ") + "\n"
-    return kernel(f"from weft import *\n{text}"), text
+    return kernel(f"import numpy as np\nfrom weft import *\n{text}"), text
 
 
 @pytest.mark.parametrize("name", COMPUTED)

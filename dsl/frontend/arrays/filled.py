@@ -52,11 +52,14 @@ def filled(ctx: Context, call: ast.Call) -> Made | None:
     if exprs.is_method(call):
         return None
     name = numpy_name(ctx.evaluate(call.func))
-    if name not in (*_FILLED, *_LIKE) or not call.args:
-        return None
-    of, *rest = call.args
-    base = name.removesuffix("_like")
     keywords = {k.arg: k.value for k in call.keywords}
+    args = [*call.args]
+    if not args and name in _FILLED and "shape" in keywords:
+        args = [keywords.pop("shape")]
+    if name not in (*_FILLED, *_LIKE) or not args:
+        return None
+    of, *rest = args
+    base = name.removesuffix("_like")
     fill: ast.expr | None = None
     if base == "full":
         fill = rest.pop(0) if rest else keywords.pop("fill_value", None)
@@ -105,6 +108,18 @@ def typed(ctx: Context, made: Made, call: ast.Call, rest: Sequence[ast.expr]) ->
         is_numpy=True,
         first=kind(0),
     )
+
+
+def says_type(ctx: Context, source: ast.expr) -> bool:
+    """Whether a call of NumPy that makes a new array says the type of its elements."""
+    if not isinstance(source, ast.Call) or ArrayExprs(ctx, source).is_method(source):
+        return False
+    name = numpy_name(ctx.evaluate(source.func))
+    if any(k.arg == "dtype" for k in source.keywords):
+        return name is not None
+    if name not in (*_FILLED, *_LIKE, "array", "asarray"):
+        return False
+    return len(source.args) > (2 if name in ("full", "full_like") else 1)
 
 
 def extent_of(ctx: Context, node: ast.expr) -> int:

@@ -18,17 +18,18 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from dsl.expressions.values import plain
 from dsl.frontend.arrays.parts import part_of
 from dsl.frontend.arrays.shapes import numpy_name
 from dsl.frontend.arrays.slices import view_of
-from dsl.frontend.arrays.tables import is_captured
+from dsl.frontend.arrays.tables import is_captured, without_slices
 from dsl.frontend.arrays.trial import computed_shape
 from dsl.frontend.capture import is_number
 from dsl.frontend.context import Context
 from dsl.frontend.declare import check_name
+from dsl.frontend.syntax.bases import base_of
 
 _AROUND = ("enumerate", "zip")
 _PURE = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop, ast.expr_context)
@@ -120,6 +121,8 @@ def _table(ctx: Context, source: ast.expr) -> object:
         case ast.Call(func=ast.Attribute() as func, args=[ast.List() as items, *types]):
             if numpy_name(ctx.evaluate(func)) not in ("array", "asarray"):
                 return None
+        case ast.Name() | ast.Subscript(slice=ast.Slice()):
+            return _named(ctx, source)
         case _:
             return None
     given = [*types, *(k.value for k in source.keywords if k.arg == "dtype")]
@@ -133,6 +136,28 @@ def _table(ctx: Context, source: ast.expr) -> object:
         return sys.modules["numpy"].array(numbers, dtype)
     except (OverflowError, ValueError):
         return None
+
+
+def _named(ctx: Context, source: ast.Name | ast.Subscript) -> list[object] | None:
+    """A table that has a name already, or the part of it along a slice of constants."""
+    base = base_of(source)
+    if not isinstance(base, ast.Name) or ctx.names.find(base.id) is not None:
+        return None
+    table = ctx.evaluate(base)
+    chain = [source] if isinstance(source, ast.Subscript) else []
+    if chain and chain[0].value is not base:
+        return None
+    found, left = without_slices(ctx, table, chain)
+    return None if left or not isinstance(found, tuple | list) else _copied(found)
+
+
+def _copied(table: Sequence[object]) -> list[object] | None:
+    """Lists of numbers, or of lists of one length, of such ones or tuples; None of all else."""
+    found = [_copied(x) if isinstance(x, tuple | list) else x for x in table]
+    numbers = [is_number(plain(x)) and not isinstance(x, bool) for x in found]
+    lengths = {len(x) for x in found if isinstance(x, list)}
+    is_table = all(numbers) or (len(lengths) == 1 and not any(numbers) and None not in found)
+    return found if found and is_table else None
 
 
 def _numbers(ctx: Context, node: ast.List | ast.Tuple) -> list[object] | None:

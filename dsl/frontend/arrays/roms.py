@@ -15,13 +15,13 @@ import numpy as np
 
 from dsl.arrays.tables import raw_words
 from dsl.errors.errors import LanguageError
-from dsl.expressions import values
 from dsl.expressions.elements import element, is_subscript
 from dsl.expressions.expr import Gather, Load
 from dsl.expressions.literals import literal_type
 from dsl.expressions.result_types import common_type
 from dsl.expressions.types import DType, IndexType, IntType, boolean
 from dsl.expressions.values import Value, plain
+from dsl.frontend.arrays.from_end import from_end
 from dsl.frontend.capture import numpy_type
 from dsl.frontend.context import Context
 from dsl.frontend.operands import float_of_arguments
@@ -69,13 +69,10 @@ def rom_entry(
 
 
 def _place(ctx: Context, key: Value, extent: int, node: ast.Subscript) -> Value:
-    affine = values.as_affine(key)
-    if affine is not None and affine.is_const and -extent <= affine.const < 0:
-        return affine.const + extent
     if not is_subscript(key):
         message = f"a subscript of {ctx.source.text(base_of(node))} is no integer"
         raise ctx.error("W140", message, node, "convert it: weft.i32(...)")
-    return key
+    return from_end(ctx, key, extent, ctx.span(node))
 
 
 def _numbers(table: object) -> Any | None:

@@ -13,8 +13,9 @@ from dsl.expressions.affine import Affine
 from dsl.expressions.elements import element, is_subscript
 from dsl.expressions.expr import Expr, Gather, Load, loads
 from dsl.expressions.types import ArrayType, ConstType, DType, Overflow, Quant, const, fixed
+from dsl.frontend.arrays.from_end import from_end
 from dsl.frontend.arrays.parts import part_of
-from dsl.frontend.arrays.tables import looked_up
+from dsl.frontend.arrays.tables import looked_up, without_slices
 from dsl.frontend.capture import describe, dtype_of, is_number
 from dsl.frontend.context import Context
 from dsl.frontend.operands import bounded, example_access, value
@@ -95,6 +96,7 @@ def _subscripted(
         parts = [n.slice for n in chain]
         subscripts = [i for p in parts for i in (p.elts if isinstance(p, ast.Tuple) else [p])]
         return part, _counted(ctx, part[1], subscripts, node)
+    found, chain = without_slices(ctx, found, chain)
     if (entry := looked_up(ctx, found, chain)) is not None:
         return entry
     for link in chain:
@@ -139,7 +141,7 @@ def _index(ctx: Context, array: Array, dim: int, node: ast.expr) -> values.Value
         return affine_index(ctx, array, dim, node)
     index = value(ctx, node)
     if values.as_affine(index) is None and is_subscript(index):
-        return index
+        return from_end(ctx, index, array.shape[dim], ctx.span(node))
     if isinstance(index, Expr) and loads(index):
         raise ctx.error(
             "W140",
@@ -147,13 +149,7 @@ def _index(ctx: Context, array: Array, dim: int, node: ast.expr) -> values.Value
             node,
             f"convert it: weft.i32({ctx.source.text(node)})",
         )
-    affine = affine_index(ctx, array, dim, node)
-    low, high = affine.interval(ctx.names.ranges())
-    if (
-        ctx.names.runs and -array.shape[dim] <= low and high < 0
-    ):  # in all iterations: counts from the end, as in Python
-        return affine + array.shape[dim]
-    return affine
+    return from_end(ctx, affine_index(ctx, array, dim, node), array.shape[dim], ctx.span(node))
 
 
 def affine_index(ctx: Context, array: Array, dim: int, node: ast.expr) -> Affine:

@@ -54,6 +54,36 @@ def looked_up(ctx: Context, table: object, chain: Sequence[ast.Subscript]) -> Va
     return _Table(ctx, chain[-1], nodes).entry(table, keys, 0)
 
 
+def without_slices(
+    ctx: Context, table: object, chain: list[ast.Subscript]
+) -> tuple[object, list[ast.Subscript]]:
+    """A part ``T[-3:]`` of a table that is no array, and the subscripts that are left; else both as they are."""
+    while chain and isinstance(table, tuple | list) and isinstance(chain[0].slice, ast.Slice):
+        ends = _ends(ctx, chain[0].slice)
+        if ends is None:
+            break
+        table, chain = table[ends], chain[1:]
+    return table, chain
+
+
+def entries_of_row(ctx: Context, node: ast.expr) -> int | None:
+    """How many numbers a row ``T[i]`` of a captured table has; None of all else."""
+    if not isinstance(node, ast.Subscript) or not is_captured(ctx, base_of(node)):
+        return None
+    if (part := captured_part(ctx, node)) is not None:
+        return part.shape[0] if len(part.shape) == 1 else None
+    table = ctx.evaluate(base_of(node))
+    link: ast.expr = node
+    while isinstance(link, ast.Subscript):
+        if not isinstance(table, tuple | list) or isinstance(link.slice, ast.Slice | ast.Tuple):
+            return None
+        if not table or len({len(r) for r in table if isinstance(r, tuple | list)}) != 1:
+            return None
+        table, link = table[0], link.value
+    is_row = isinstance(table, tuple | list) and all(is_number(plain(x)) for x in table)
+    return len(table) if is_row else None  # type: ignore[arg-type]
+
+
 def _is_followed(ctx: Context, key: Value) -> bool:
     """Whether a subscript is a local whose type says too little: what it is given is looked at when all is read."""
     if not isinstance(key, Expr) or not isinstance(key.dtype, IntType):
@@ -117,17 +147,17 @@ class _Table:
         return values.select(test, then, orelse, span)
 
     def _range(self, key: Value, extent: int, dim: int) -> tuple[int, int]:
-        """The first and the last row that the key may be."""
+        """The first and the last row that the key may be; negative ones count from the end, as in Python."""
         ranges = self._ctx.names.ranges()
         if isinstance(key, int):
-            low = high = key + extent if -extent <= key < 0 else key
+            low = high = key
         elif isinstance(key, Affine):
             low, high = _exact(key, ranges)
         elif isinstance(key, Expr) and isinstance(key.dtype, IntType | IndexType):
             low, high = value_range(key, ranges, lambda _, dtype: type_range(dtype))
         else:
             raise self._refused()
-        if low < 0 or high >= extent:
+        if low < -extent or high >= extent:
             node = self._nodes[dim]
             text = self._ctx.source.text(node)
             base = base_of(self._node)

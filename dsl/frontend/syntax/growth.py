@@ -12,6 +12,7 @@ import ast
 from collections.abc import Callable, Collection, Iterator, Sequence
 
 from dsl.frontend.syntax.bases import base_of
+from dsl.frontend.syntax.geometric import Geometric
 
 _HEADERS = ("range", "grid", "product", "ndindex")
 
@@ -63,6 +64,12 @@ class _Growth:
 
     def _in(self, s: ast.stmt) -> bool:
         match s:
+            case ast.For(target=ast.Name(id=name), iter=Geometric() as values) if self.level(
+                values.first
+            ) or self.level(values.counter.bound):
+                self._assign(name, 2, True)  # its values are known where the variable is a number
+                self._distances.doubles(name)
+                return self.found(s.body)
             case ast.For():
                 if self._is_header(s.iter) or self._in_exprs(s.iter):
                     return True
@@ -203,6 +210,11 @@ class Distances:
             self.inner.add(name)
         if _names(value) & self._var:
             self._var.add(name)
+
+    def doubles(self, name: str) -> None:
+        """A name has values that the variable decides, each the half of another or twice as much."""
+        self._doubling.add(name)
+        self._var.add(name)
 
     def in_subscript(self, node: ast.expr) -> bool:
         """Whether a subscript is what inner loops count, at a distance that doubles."""

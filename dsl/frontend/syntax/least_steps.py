@@ -1,7 +1,7 @@
 """Assignments that step a counter by what is no constant, but known to be at least so much.
 
 ``i += run`` steps by one or more where ``run`` is only set to 1, and stepped up; ``i = j`` does so behind ``j = i + 1`` in
-the same iteration, where ``j`` is only stepped up in between.
+the same iteration, where ``j`` is only stepped up in between; ``j -= gap`` does so in a loop in ``while gap > 0``.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import ast
 import math
 from collections.abc import Iterator, Sequence
 
+from dsl.frontend.syntax.conjuncts import conjuncts
 from dsl.frontend.syntax.loop_parts import ends_of_sets, step_of, stored
 from dsl.frontend.syntax.steady import assigned_names
 
@@ -26,6 +27,8 @@ def least_steps(
                     target=ast.Name(), op=ast.Add() | ast.Sub() as op, value=value
                 ) if not isinstance(value, ast.Constant):
                     least, most = _ends(value, function)
+                    if isinstance(value, ast.Name) and _is_positive(value.id, body, function):
+                        least = max(least, 1)
                     adds = isinstance(op, ast.Add)
                     found[ast.unparse(s)] = (least, most) if adds else (-most, -least)
     found.update(_moved(body))
@@ -51,6 +54,41 @@ def _ends(value: ast.expr, function: ast.FunctionDef) -> tuple[float, float]:
                 lows, highs = zip(*(_ends(a, function) for a in args), strict=True)
                 return of(lows), of(highs)
     return -math.inf, math.inf
+
+
+def _is_positive(name: str, body: Sequence[ast.stmt], function: ast.FunctionDef) -> bool:
+    """Whether the loop stands in a ``while gap > 0`` that has not changed the name yet in the same iteration."""
+    place = (body[0].lineno, body[0].col_offset)
+    for around in ast.walk(function):
+        if not isinstance(around, ast.While) or not any(
+            _says_positive(c, name) for c in conjuncts(around.test)
+        ):
+            continue
+        inside = [any(_is_at(n, place) for n in ast.walk(s)) for s in around.body]
+        if any(inside) and name not in stored(around.body[: inside.index(True) + 1]):
+            return True
+    return False
+
+
+def _is_at(node: ast.AST, place: tuple[int, int]) -> bool:
+    return isinstance(node, ast.stmt) and (node.lineno, node.col_offset) == place
+
+
+def _says_positive(condition: ast.expr, name: str) -> bool:
+    match condition:
+        case ast.Compare(
+            left=ast.Name(id=found),
+            ops=[ast.Gt()],
+            comparators=[ast.Constant(value=int() as least)],
+        ):
+            return found == name and least >= 0
+        case ast.Compare(
+            left=ast.Name(id=found),
+            ops=[ast.GtE()],
+            comparators=[ast.Constant(value=int() as least)],
+        ):
+            return found == name and least >= 1
+    return False
 
 
 def _is_argument(name: str, function: ast.FunctionDef) -> bool:

@@ -143,7 +143,7 @@ def since(name: str, before: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
 
 
 def ends_of_sets(name: str, function: ast.FunctionDef) -> tuple[int | None, int | None]:
-    """The least and the most that a scalar may be which is only set to constants, and stepped by constants.
+    """The least and the most that a scalar may be which is only set to constants, by loops over them too, and stepped by constants.
 
     Either is None where it is not known: the least of one that is stepped down, for example.
     """
@@ -151,6 +151,7 @@ def ends_of_sets(name: str, function: ast.FunctionDef) -> tuple[int | None, int 
         return None, None
     sets: list[int] = []
     steps: list[int] = []
+    several = 0
     for s in ast.walk(function):
         match s:
             case ast.Assign(
@@ -172,11 +173,23 @@ def ends_of_sets(name: str, function: ast.FunctionDef) -> tuple[int | None, int 
             case ast.stmt() if (step := step_of(s)) is not None and step[0] == name:
                 steps.append(step[1])
                 continue
+            case ast.For(
+                target=ast.Name(id=found),
+                iter=ast.Tuple(elts=[_, *_] as elts) | ast.List(elts=[_, *_] as elts),
+            ) if found == name:
+                numbers = [
+                    e.value for e in elts if isinstance(e, ast.Constant) and type(e.value) is int
+                ]
+                if len(numbers) != len(elts):
+                    return None, None
+                several += len(numbers) - 1
+                sets += numbers
+                continue
             case _:
                 continue
         if found == name:
             sets.append(int(number))
-    known = len(sets) + len(steps)
+    known = len(sets) - several + len(steps)
     if not sets or known != sum(1 for n in stored(function.body) if n == name):
         return None, None
     low = min(sets) if all(by >= 0 for by in steps) else None
