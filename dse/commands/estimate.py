@@ -18,7 +18,7 @@ from dse.kernels.device import (
     uncertainty_option,
 )
 from dse.kernels.target import DEFAULT_SIZE, UNSCHEDULED, Target, target, target_options
-from dse.views.console import colours
+from dse.views.console import colours, show_notes
 from dse.views.output import format_option, rendered
 
 if TYPE_CHECKING:
@@ -88,6 +88,7 @@ def command(
 
     where = setting(tool, device_name, clock, uncertainty, calibration)
     what = target(kernel, schedule, size)
+    show_notes(what.program)
     found = estimated(what.program, what.schedule, where, explain=explain)
     suggested = None
     if explain:

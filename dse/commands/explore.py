@@ -75,6 +75,7 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
 
     start = time.monotonic()
     asked = target(kernel, given["schedule"], given["size"])
+    console.show_notes(asked.program)
     if isinstance(given["clock"], tuple):
         return _over_clocks(kernel, folder, asked, given, resume=resume, form=form)
     options = _options(given, asked.schedule)

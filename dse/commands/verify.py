@@ -80,7 +80,9 @@ def command(
         rows = _all(folder, size, options, jobs or os.cpu_count() or 1, timeout)
     else:
         assert kernel is not None
-        rows = [_one(kernel, target(kernel, schedule, size), options)]
+        what = target(kernel, schedule, size)
+        rows = [_one(kernel, what, options)]
+        console.show_notes(what.program)
     # In a table the details, which may be long, come after it.
     columns: tuple[str, ...] = PROOF_COLUMNS if prove else COLUMNS
     if form == "table":

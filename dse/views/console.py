@@ -9,9 +9,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from dsl.errors.errors import WeftError
+
+if TYPE_CHECKING:
+    from dsl.programs.program import Program
 
 REPORT_TO = "the issue tracker of the Weft project"
 
@@ -51,6 +54,14 @@ def show_error(error: WeftError) -> None:
     """An error of the user's, as `WeftError.render` writes it."""
     text = printable(error.render())
     _print(painted(text) if colours(sys.stderr) else text)
+
+
+def show_notes(program: Program) -> None:
+    """What is legal in a kernel, and may not be what was meant."""
+    from dsl.programs.narrowed import narrowed
+
+    for note in narrowed(program):
+        _print(printable(note.render()))
 
 
 def show_internal_error(error: BaseException) -> None:

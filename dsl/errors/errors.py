@@ -50,6 +50,23 @@ class Span:
         return f"{margin}{text}\n{caret}"
 
 
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What is legal, and may not be what was meant."""
+
+    message: str
+    span: Span | None
+    help: str
+
+    def render(self) -> str:
+        """As an error's text, see `WeftError.render`."""
+        place = f"{self.span}: " if self.span else ""
+        lines = [f"{place}note: {self.message}"]
+        if self.span and (excerpt := self.span.excerpt()):
+            lines.append(excerpt)
+        return "\n".join([*lines, f"help: {self.help}"])
+
+
 class WeftError(Exception):
     """Base of every error that a user can cause: a code, a place, and what to do about it."""
 

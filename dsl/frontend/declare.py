@@ -215,6 +215,7 @@ def declare_assigned(ctx: Context, target: ast.Name, found: Value) -> tuple[Acce
         assert not isinstance(operand, int | float)
         dtype = typing.settled(operand, span).dtype
         dtype = IntType(32) if isinstance(dtype, IndexType) else dtype
-    array = ctx.names.declare(Array(target.id, dtype, (), Storage.LOCAL, False, 0, span))
+    local = Array(target.id, dtype, (), Storage.LOCAL, False, 0, span, by_value=not inferred)
+    array = ctx.names.declare(local)
     ctx.inferred.know(array.name, place if inferred else None, found)
     return Access(array.name, (), span), dtype

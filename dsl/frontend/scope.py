@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dsl.errors.errors import LanguageError, Span, did_you_mean
 from dsl.expressions.types import DType, FloatType, int_type_named
@@ -220,15 +220,8 @@ class Names:
         earlier = self.find(array.name)
         if earlier is not None:
             raise self._taken_error(array, earlier)
-        unique = Array(
-            self.unique(array.name, own=array.name in self._array_names),
-            array.dtype,
-            array.shape,
-            array.storage,
-            array.const,
-            self.depth,
-            array.span,
-        )
+        name = self.unique(array.name, own=array.name in self._array_names)
+        unique = replace(array, name=name, scope_depth=self.depth)
         self._scopes[-1].arrays[array.name] = unique
         self._add(unique)
         return unique

@@ -39,7 +39,8 @@ class Array:
     number of loops around its declaration. Each iteration has a fresh, undefined copy.
     ``const`` marks an argument declared with ``weft.const[...]``. Scalar arguments are read only.
     ``contents`` are the raw words of a table, row by row: of an integer its value, of fixed point the integer of its
-    bits, of a float its bits as an unsigned integer.
+    bits, of a float its bits as an unsigned integer. The type of a local that is ``by_value`` was not written: it is that of
+    the first value (see `dsl.programs.narrowed`).
     """
 
     name: str
@@ -50,6 +51,7 @@ class Array:
     scope_depth: int = 0
     span: Span | None = field(default=None, compare=False, repr=False)
     contents: tuple[int, ...] = field(default=(), repr=False)
+    by_value: bool = field(default=False, compare=False, repr=False)
 
     @property
     def type(self) -> ArrayType:
