@@ -21,6 +21,7 @@ from dsl.expressions.types import (
 from dsl.expressions.values import Value
 from dsl.frontend.capture import describe, dtype_of, is_number
 from dsl.frontend.context import Context
+from dsl.frontend.fixed_point import is_unasked, type_of_unasked
 from dsl.frontend.inferred import is_of_literals
 from dsl.frontend.operands import value
 from dsl.frontend.results import result_nodes
@@ -215,6 +216,8 @@ def declare_assigned(ctx: Context, target: ast.Name, found: Value) -> tuple[Acce
         assert not isinstance(operand, int | float)
         dtype = typing.settled(operand, span).dtype
         dtype = IntType(32) if isinstance(dtype, IndexType) else dtype
+        if target.id not in ctx.once and is_unasked(ctx, operand):
+            dtype = type_of_unasked(ctx, target.id, span)
     local = Array(target.id, dtype, (), Storage.LOCAL, False, 0, span, by_value=not inferred)
     array = ctx.names.declare(local)
     ctx.inferred.know(array.name, place if inferred else None, found)

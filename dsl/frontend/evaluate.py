@@ -29,6 +29,7 @@ from dsl.frontend.arrays.totals import total
 from dsl.frontend.calls import call
 from dsl.frontend.capture import MISSING, describe, is_number
 from dsl.frontend.context import Context
+from dsl.frontend.fixed_point import quotient_of_unasked
 from dsl.frontend.functions import nested
 from dsl.frontend.logic import both, chosen, tested
 from dsl.frontend.operands import OfMean, as_value, bounded, float_of_arguments, no_mean, value
@@ -144,6 +145,10 @@ def binary(ctx: Context, op: ast.operator, a: Value, b: Value, node: ast.expr | 
         return values.shift(known, a, b, b.interval(ctx.names.ranges()), ctx.span(node))
     if known in _OF_REALS:
         a, b = _as_float(ctx, a, b), _as_float(ctx, b, a)
+    if known is BinaryOp.DIV:
+        found = quotient_of_unasked(ctx, a, b, ctx.span(node))
+        if found is not None:
+            return found
     return values.binary(known, a, b, ctx.span(node), ctx.names.ranges())
 
 

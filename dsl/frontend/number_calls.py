@@ -15,6 +15,7 @@ from dsl.expressions.values import Value
 from dsl.frontend.arrays.shapes import numpy_name
 from dsl.frontend.context import Context
 from dsl.frontend.operands import value
+from dsl.frontend.quotients import quotient
 
 _INTEGER = IntType(32)
 MAX_BITS = 512
@@ -42,6 +43,8 @@ def number_call(ctx: Context, node: ast.Call) -> Value | None:
             return _bits(ctx, of, node, is_length=func.attr == "bit_length")
         case ast.Call(args=[of], keywords=[]) if isinstance(func, ast.Name | ast.Attribute):
             function = _function(ctx, func)
+            if (found := quotient(ctx, function, of, ctx.span(node))) is not None:
+                return found
             if numpy_name(function) in _OF_NUMPY:
                 return _rounded_float(ctx, numpy_name(function), of, node)
             return _rounded(ctx, function, of, node)

@@ -37,6 +37,10 @@ def most_iterations(ctx: Context, node: Most) -> int:
     Raises:
         LanguageError: W104 it is not known.
     """
+    return node.more + _most(ctx, node)
+
+
+def _most(ctx: Context, node: Most) -> int:
     found = [_range(ctx, value(ctx, part), node) for part in node.of]
     if len(found) == 2:  # a bisection: each step leaves less than half of what is between
         (low, _), (_, high) = found

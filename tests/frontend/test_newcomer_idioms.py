@@ -129,6 +129,35 @@ for gap in (3, 1):
         while j >= gap and y[j - gap] > y[j]:
             y[j], y[j - gap] = y[j - gap], y[j]
             j -= gap""",
+    "quotients cut to integers": """\
+for i in range(8):
+    y[int(i / 2)] += int(x[i] / 7) - int((i - x[i]) / 3) + math.trunc(9 / (x[i] - 100))
+    y[i] ^= math.floor((x[i] - 30) / 4) + math.ceil((x[i] - 9) / 5) + x[math.ceil(i / 2)]
+    y[i] -= int((x[i] - 20) / -3) + int(x[i] / (i - 9))""",
+    "tested behind the body": """\
+for i in range(8):
+    v = x[i]
+    while True:
+        y[v % 8] += v % 10
+        v //= 10
+        if v <= 0:
+            break
+    a, b = x[i] + 1, i + 1
+    while True:
+        a, b = b, a % b
+        if b == 0:
+            break
+    y[i] += a
+low, high = 0, 7
+while True:
+    mid = (low + high) // 2
+    y[mid] += 1
+    if x[mid] < 30:
+        low = mid + 1
+    else:
+        high = mid - 1
+    if low > high:
+        break""",
     "gaps that are halved": """\
 gap = 4
 while gap > 0:
@@ -175,7 +204,7 @@ y[7] += first_over(x, 30)""",
 
 def loaded(kernel, name):
     text = HEAD + COMPUTED[name].replace("\n", "\n    ") + "\n"
-    return kernel(f"import numpy as np\nfrom weft import *\n{text}"), text
+    return kernel(f"import math\nimport numpy as np\nfrom weft import *\n{text}"), text
 
 
 @pytest.mark.parametrize("name", COMPUTED)

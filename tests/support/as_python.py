@@ -7,6 +7,7 @@ scalars: a declared array is none in Python.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
@@ -40,7 +41,7 @@ def executed(
     types = {
         n: _Type() for n in ("f32", "f64", "i8", "i16", "i32", "i64", "u1", "u8", "u16", "u32")
     }
-    names: dict[str, Any] = {"weft": weft, "np": np, **types, **space}
+    names: dict[str, Any] = {"weft": weft, "np": np, "math": math, **types, **space}
     exec(text, names)
     held = {n: a.astype(object) if hasattr(a, "astype") else a for n, a in arrays.items()}
     found = names[name](**held)

@@ -30,6 +30,7 @@ from dsl.frontend.arrays.view_names import check_name_of_view, check_one_array, 
 from dsl.frontend.arrays.views import check_view, may_read
 from dsl.frontend.context import Context
 from dsl.frontend.declare import check_name
+from dsl.frontend.fixed_point import type_of_elements
 from dsl.frontend.operands import value
 from dsl.programs.inline import View
 from dsl.programs.program import Array, Storage
@@ -160,6 +161,8 @@ class NewArray:
         dtype = made.dtype
         if dtype is None:
             dtype = self._inferred(place, span)
+        elif made.loop is not None:
+            dtype = type_of_elements(ctx, target.id, dtype, span)
         array = ctx.names.declare(
             Array(target.id, dtype, made.shape, Storage.LOCAL, False, 0, span)
         )

@@ -24,13 +24,15 @@ class Most(Counted):
     """The most iterations of a loop: ``of`` is what is halved, or the two ends of a bisection.
 
     ``is_gcd``: remainders are taken, of which Lamé's theorem counts the steps. ``is_positive``: the loop ends as soon as
-    the number is not above 0. ``base``: above 0, what is above that base is added to what is below it.
+    the number is not above 0. ``base``: above 0, what is above that base is added to what is below it. There are ``more`` of them
+    than these say.
     """
 
     of: tuple[ast.expr, ...]
     is_gcd: bool
     is_positive: bool
     base: int
+    more: int = 0
 
     @classmethod
     def made(

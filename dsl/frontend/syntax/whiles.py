@@ -29,6 +29,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dsl.frontend.syntax.bisections import bisected
+from dsl.frontend.syntax.conjuncts import opposite
 from dsl.frontend.syntax.folds import folded
 from dsl.frontend.syntax.geometric import Geometric, counter_of
 from dsl.frontend.syntax.halvings import halved
@@ -222,13 +223,22 @@ class Whiles:
 
     def _bounded(self, loop: ast.While, before: list[ast.stmt]) -> list[ast.stmt] | None:
         """A loop that ends after as many iterations as there are bits."""
-        most = (
+        most = self._most(loop, before)
+        if most is None and (tested := _tested_behind(loop)) is not None:
+            most = self._most(tested, before)
+            if most is not None:
+                most.more = (
+                    1  # what is tested behind the body is first tested behind the first iteration
+                )
+        return None if most is None else self._at_most(loop, most)
+
+    def _most(self, loop: ast.While, before: list[ast.stmt]) -> Most | None:
+        return (
             halved(loop, self.written)
             or _remainders(loop)
             or folded(loop)
             or bisected(loop, before)
         )
-        return None if most is None else self._at_most(loop, most)
 
     def _at_most(self, loop: ast.While, most: Most | Trips) -> list[ast.stmt]:
         ast.copy_location(most, loop.test)
@@ -244,6 +254,24 @@ class Whiles:
         opposite = ast.copy_location(ast.UnaryOp(ast.Not(), test), test)
         leave = ast.copy_location(ast.Break(), test)
         return ast.copy_location(ast.If(opposite, [leave], []), test)
+
+
+def _tested_behind(loop: ast.While) -> ast.While | None:
+    """``while not test: …`` of a ``while True: …`` that ends in ``if test: break``; None of any other loop."""
+    match loop:
+        case ast.While(
+            test=ast.Constant(value=True | 1),
+            body=[_, *_, ast.If(test=test, body=[ast.Break()], orelse=[])],
+            orelse=[],
+        ) if not continues(loop.body):
+            pass
+        case _:
+            return None
+    holds = opposite(test)
+    if not holds:
+        return None
+    joined = holds[0] if len(holds) == 1 else ast.copy_location(ast.BoolOp(ast.And(), holds), test)
+    return ast.copy_location(ast.While(joined, loop.body[:-1], []), loop)
 
 
 def _noting_breaks(statements: Sequence[ast.stmt], flag: str) -> list[ast.stmt]:

@@ -1,0 +1,114 @@
+"""Fixed point that nobody asked for: what an integer and a fraction make, ``i + 0.5``, in a kernel that names no such type.
+
+It is exact as long as it is added and multiplied; a quotient is cut, and so is what a local of its first value's type is
+given later. A float is what such a kernel means there.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from dsl.errors.errors import LanguageError, Span
+from dsl.expressions import values
+from dsl.expressions.expr import BinaryOp, Expr
+from dsl.expressions.types import DType, FixedType, fixed, ufixed
+from dsl.expressions.values import Value
+from dsl.frontend.capture import is_number
+from dsl.frontend.context import Context
+from dsl.frontend.operands import float_of_arguments
+from dsl.frontend.syntax.bases import base_of
+
+_FACTORIES = ("fixed", "ufixed")
+
+
+def is_unasked(ctx: Context, x: Value) -> bool:
+    """Whether it is such a value."""
+    return isinstance(x, Expr) and isinstance(x.dtype, FixedType) and not _names_fixed(ctx)
+
+
+def type_of_elements(ctx: Context, name: str, dtype: DType, span: Span) -> DType:
+    """The type of an array of such values: that of a local that is assigned anew where its elements are.
+
+    Raises:
+        LanguageError: W129 see `type_of_unasked`.
+    """
+    if not isinstance(dtype, FixedType) or _names_fixed(ctx):
+        return dtype
+    stored = (n for n in ast.walk(ctx.source.node) if isinstance(n, ast.Subscript | ast.AugAssign))
+    places = (n.target if isinstance(n, ast.AugAssign) else n for n in stored)
+    if any(getattr(base_of(n), "id", "") == name and isinstance(n.ctx, ast.Store) for n in places):
+        return type_of_unasked(ctx, name, span)
+    return dtype
+
+
+def type_of_unasked(ctx: Context, name: str, span: Span) -> DType:
+    """The type of a local that is given such a value first, and others later.
+
+    Raises:
+        LanguageError: W129 no argument is a float, whose type it would have.
+    """
+    usual = float_of_arguments(ctx)
+    if usual is None:
+        raise LanguageError(
+            "W129",
+            f"the type of '{name}' is not clear: it is an integer and a fraction at first, and assigned anew later",
+            span=span,
+            help=f"say it: {name}: f32 = ..., or {name}: fixed[32, 16] = ...",
+        )
+    return usual
+
+
+def quotient_of_unasked(ctx: Context, a: Value, b: Value, span: Span | None) -> Value | None:
+    """``a / b`` where either is such a value: exact by a power of two, else of floats; None of all else.
+
+    Raises:
+        LanguageError: W121 no argument is a float, whose type it would have.
+    """
+    if not is_unasked(ctx, a) and not is_unasked(ctx, b):
+        return None
+    if is_number(b) and (by := _reciprocal(b)) is not None:
+        return values.binary(BinaryOp.MUL, a, by, span)
+    usual = float_of_arguments(ctx)
+    if usual is None:
+        what = "a quotient of an integer and a fraction is a float in Python, and no type is said that it is computed in"
+        raise LanguageError("W121", what, span=span, help="convert an operand: weft.f32(x) / y")
+    return values.binary(BinaryOp.DIV, _as(usual, a, span), _as(usual, b, span), span)
+
+
+def _as(dtype: DType, x: Value, span: Span | None) -> Value:
+    return x if is_number(x) else values.cast(dtype, x, span)
+
+
+def _reciprocal(number: Value) -> float | None:
+    """Of a power of two; None of all else."""
+    assert is_number(number)
+    mantissa, exponent = abs(number).as_integer_ratio()  # type: ignore[arg-type]
+    if 1 not in (mantissa, exponent) or (mantissa * exponent).bit_count() != 1:
+        return None
+    return 1 / float(number)  # type: ignore[arg-type]
+
+
+def _names_fixed(ctx: Context) -> bool:
+    """Whether the function that is read, or the kernel that it is read for, names a fixed-point type."""
+    environment = ctx.request.environment
+    if any(_is_fixed(n, environment.lookup) for n in ast.walk(ctx.source.node)):
+        return True
+    for kernel in ctx.request.building[:1]:
+        source = getattr(kernel, "source", None)
+        space: Mapping[str, object] = getattr(getattr(kernel, "function", None), "__globals__", {})
+        if source is not None and any(_is_fixed(n, space.get) for n in ast.walk(source.node)):
+            return True
+    return False
+
+
+def _is_fixed(node: ast.AST, lookup: object) -> bool:
+    match node:
+        case ast.Name(id=name):
+            found = lookup(name)  # type: ignore[operator]
+            return isinstance(found, FixedType) or found is fixed or found is ufixed
+        case ast.Attribute(attr=name):
+            return name in _FACTORIES
+        case ast.Constant(value=str() as text):
+            return any(name in text for name in _FACTORIES)
+    return False
