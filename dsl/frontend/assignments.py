@@ -9,7 +9,7 @@ from dsl.expressions import typing, values
 from dsl.expressions.affine import Affine
 from dsl.expressions.elements import assignment
 from dsl.expressions.expr import Access, Binary, Expr, Gather, Load, loads
-from dsl.expressions.types import DType, IndexType, IntType
+from dsl.expressions.types import IndexType, IntType
 from dsl.expressions.updates import update
 from dsl.frontend.arrays.parts import part_of
 from dsl.frontend.arrays.slices import of_sliced, view_of
@@ -20,6 +20,7 @@ from dsl.frontend.context import Context
 from dsl.frontend.declare import check_name, declare_assigned
 from dsl.frontend.evaluate import binary
 from dsl.frontend.extrema import bound_of, bounds_a_loop
+from dsl.frontend.fixed_point import check_is_kept
 from dsl.frontend.operands import example_access, value
 from dsl.frontend.scope import LoopName
 from dsl.programs.inline import View
@@ -60,7 +61,7 @@ def assign(ctx: Context, node: ast.Assign, name: str | None) -> tuple[Stmt, ...]
         _check_later(ctx, target, ctx.ahead.nodes[before:], changed)
         changed.add(goal.access.array)
         ctx.inferred.note(goal.access.array, known[id(source)])
-        goals.append((goal, assigned(ctx, found, goal.dtype, source)))
+        goals.append((goal, assigned(ctx, found, goal, source)))
     return (*held, *(_statement(ctx, node, None, *pair) for pair in goals))
 
 
@@ -234,7 +235,7 @@ def _one(
         goal = writable(ctx, target)
         found = value(ctx, source)
         ctx.inferred.note(goal.access.array, found)
-    made = update(assigned(ctx, found, goal.dtype, source), goal)
+    made = update(assigned(ctx, found, goal, source), goal)
     return _statement(ctx, node, name, goal, made)
 
 
@@ -249,12 +250,15 @@ def augmented(ctx: Context, node: ast.AugAssign, name: str | None) -> Stmt:
     by = value(ctx, node.value)
     ctx.inferred.note(goal.access.array, by, node.op)
     found = binary(ctx, node.op, goal, by, node)
-    return _statement(ctx, node, name, goal, assigned(ctx, found, goal.dtype, node))
+    return _statement(ctx, node, name, goal, assigned(ctx, found, goal, node))
 
 
-def assigned(ctx: Context, found: values.Value, dtype: DType, node: ast.expr | ast.stmt) -> Expr:
-    """The value of an assignment to an element of that type."""
-    return values.assigned(found, dtype, ctx.span(node))
+def assigned(
+    ctx: Context, found: values.Value, goal: Load | Gather, node: ast.expr | ast.stmt
+) -> Expr:
+    """The value of an assignment to an element or scalar."""
+    check_is_kept(ctx, goal, found, ctx.span(node))
+    return values.assigned(found, goal.dtype, ctx.span(node))
 
 
 def _statement(

@@ -10,14 +10,16 @@ import ast
 from collections.abc import Mapping
 
 from dsl.errors.errors import LanguageError, Span
-from dsl.expressions import values
-from dsl.expressions.expr import BinaryOp, Expr
-from dsl.expressions.types import DType, FixedType, fixed, ufixed
+from dsl.expressions import typing, values
+from dsl.expressions.affine import Affine
+from dsl.expressions.expr import BinaryOp, Expr, Gather, Load
+from dsl.expressions.types import DType, FixedType, IndexType, IntType, fixed, ufixed
 from dsl.expressions.values import Value
 from dsl.frontend.capture import is_number
 from dsl.frontend.context import Context
 from dsl.frontend.operands import float_of_arguments
 from dsl.frontend.syntax.bases import base_of
+from dsl.programs.program import Array
 
 _FACTORIES = ("fixed", "ufixed")
 
@@ -59,13 +61,32 @@ def type_of_unasked(ctx: Context, name: str, span: Span) -> DType:
     return usual
 
 
+def check_is_kept(ctx: Context, goal: Load | Gather, found: Value, span: Span | None) -> None:
+    """Refuse such a value for an integer local whose type is that of its first value: in Python it is a fraction then.
+
+    Raises:
+        LanguageError: W124 it is refused.
+    """
+    local = ctx.names.array(goal.access.array)
+    if not isinstance(local, Array) or not local.by_value or not isinstance(local.dtype, IntType):
+        return
+    if is_unasked(ctx, found):
+        raise LanguageError(
+            "W124",
+            f"a fraction does not convert to {local.dtype} by itself, which '{local.name}' is by its first value",
+            span=span,
+            help=f"declare it, {local.name}: f32 = ..., or cut what is assigned: int(...)",
+        )
+
+
 def quotient_of_unasked(ctx: Context, a: Value, b: Value, span: Span | None) -> Value | None:
-    """``a / b`` where either is such a value: exact by a power of two, else of floats; None of all else.
+    """``a / b`` of integers and fractions: exact by a power of two, else of floats; None of all else.
 
     Raises:
         LanguageError: W121 no argument is a float, whose type it would have.
     """
-    if not is_unasked(ctx, a) and not is_unasked(ctx, b):
+    kinds = [_kind(x) for x in (a, b)]
+    if None in kinds or "fraction" not in kinds or _names_fixed(ctx):
         return None
     if is_number(b) and (by := _reciprocal(b)) is not None:
         return values.binary(BinaryOp.MUL, a, by, span)
@@ -76,8 +97,19 @@ def quotient_of_unasked(ctx: Context, a: Value, b: Value, span: Span | None) -> 
     return values.binary(BinaryOp.DIV, _as(usual, a, span), _as(usual, b, span), span)
 
 
+def _kind(x: Value) -> str | None:
+    """``"integer"`` or ``"fraction"``, literals and choices between these among them; None of floats."""
+    if isinstance(x, int | Affine):
+        return "integer"
+    if isinstance(x, float) or typing.is_open(x) or isinstance(x.dtype, FixedType):
+        return "fraction"
+    return "integer" if isinstance(x.dtype, IntType | IndexType) else None
+
+
 def _as(dtype: DType, x: Value, span: Span | None) -> Value:
-    return x if is_number(x) else values.cast(dtype, x, span)
+    if is_number(x) or (isinstance(x, Expr) and typing.is_open(x)):
+        return x
+    return values.cast(dtype, x, span)
 
 
 def _reciprocal(number: Value) -> float | None:

@@ -21,17 +21,23 @@ def results(kernel, body):
 
 def test_a_half_is_kept_by_quotients(kernel):
     found = results(
-        kernel, "r = max((i + 0.5) / 2 - 0.5, 0.0)\ny[i] = (r - int(r)) + (n[i] - 0.25) / -0.5"
+        kernel,
+        "r = max((i + 0.5) / 2 - 0.5, 0.0)\ny[i] = (r - int(r)) + (n[i] - 0.25) / -0.5 + n[i] / 8.0",
     )
     i, n = np.arange(8), np.arange(-4, 4)
     r = np.maximum((i + 0.5) / 2 - 0.5, 0)
-    assert np.array_equal(found, (r - np.floor(r)) + (n - 0.25) / -0.5)
+    assert np.array_equal(found, (r - np.floor(r)) + (n - 0.25) / -0.5 + n / 8)
 
 
 def test_other_quotients_are_floats(kernel):
-    found = results(kernel, "y[i] = third(i + 0.5) + 2 / (n[i] + 0.5) + (n[i] + 0.5) / (i + 1)")
+    found = results(
+        kernel,
+        "y[i] = third(i + 0.5) + 2 / (n[i] + 0.5) - 0.5 / (i + 1) + n[i] / 3.0 + (n[i] + 0.5) / (i + 1)",
+    )
     i, n = np.arange(8), np.arange(-4, 4)
-    assert np.allclose(found, (i + 0.5) / 3 + 2 / (n + 0.5) + (n + 0.5) / (i + 1))
+    assert np.allclose(
+        found, (i + 0.5) / 3 + 2 / (n + 0.5) - 0.5 / (i + 1) + n / 3 + (n + 0.5) / (i + 1)
+    )
 
 
 def test_a_local_that_is_assigned_anew_is_a_float(kernel):
