@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import permutations, product
-from math import ceil, prod
+from math import ceil, gcd, prod
 
 from backends.deploy.tile_copies import (
     Moved,
@@ -80,6 +80,7 @@ class Tileable:
         trees: the terms of these sums may be added in any order.
         in_turn: arrays that are not copied in apart from what is copied out.
         registers: arrays that are stored in words, without a copy of the tile.
+        ports: of an array, at whose rows of a tile may take turns.
     """
 
     loops: Sequence[str]
@@ -92,6 +93,7 @@ class Tileable:
     trees: bool = False
     in_turn: Set[str] = frozenset()
     registers: Set[str] = frozenset()
+    ports: int = 1
 
 
 def choices(nest: Tileable, dsp: int, room: int) -> list[Choice]:
@@ -103,7 +105,9 @@ def choices(nest: Tileable, dsp: int, room: int) -> list[Choice]:
         room: bits for copies.
     """
     for ratio in _RATIOS:
-        ladders = [_ladder(n, k, ratio) for n, k in zip(nest.extents, nest.every, strict=True)]
+        ladders = [
+            _ladder(n, k, ratio, nest.ports) for n, k in zip(nest.extents, nest.every, strict=True)
+        ]
         groups = grouped(nest.moved)
         found = _fitting(nest, groups, ladders, dsp, room)
         if found:
@@ -233,8 +237,10 @@ def _plain(order: tuple[int, ...], counts: Sequence[int]) -> tuple[int, ...]:
     )
 
 
-def _ladder(extent: int, every: int, ratio: int) -> tuple[int, ...]:
-    """Sizes of tiles: all of the loop, and smaller ones, divisors where there are any near."""
+def _ladder(extent: int, every: int, ratio: int, ports: int) -> tuple[int, ...]:
+    """Sizes of tiles: all of the loop, and smaller ones, divisors where there are any near, of these the ones that leave
+    fewest ports idle.
+    """
     found = [extent]
     size = extent
     while len(found) < _LADDER and size > every:
@@ -244,7 +250,8 @@ def _ladder(extent: int, every: int, ratio: int) -> tuple[int, ...]:
             for n in range(max(every, size * 3 // 4), size * 4 // 3)
             if extent % n == 0 and n % every == 0
         ]
-        size = min(near[-1] if near else size, found[-1] - 1)
+        nearest = max(near, key=lambda n: (gcd(n, ports), n), default=size)
+        size = min(nearest, found[-1] - 1)
         found.append(size)
     return tuple(dict.fromkeys(n for n in found if n >= min(every, extent)))
 

@@ -8,7 +8,7 @@ copied through several pointers to it, by blocks of rows or in turns (`polyhedra
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from math import ceil, prod
 
@@ -21,23 +21,29 @@ from dsl.expressions.expr import Access, Scatter, loads
 from dsl.programs.program import Program
 from dsl.schedules.port_steps import Spread
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import Buffer, Interface, Pipeline, Step
+from dsl.schedules.steps import Buffer, Interface, Pipeline, Step, Tile
 from polyhedral.dependences.direct import DepKind, array_dependences
 from polyhedral.requests.packed import packed_lanes
 from polyhedral.requests.second_pointers import in_sequence
 from polyhedral.schedule import begun, tried
 from polyhedral.scop.execution_order import shared_levels
+from polyhedral.scop.lookup import find_loop
 from polyhedral.scop.ranges import whole_range
 from polyhedral.scop.scheduled import Piece, ScheduledScop
 
 _BLOCKS = 2
 """Pointers to an array whose rows are copied in blocks: both write to a memory of two ports in a cycle, whatever its banks."""
-_ROWS = 4
+ROWS = 4
 """Pointers, at the most, where neighbouring rows take turns, which are in different banks."""
 _LARGE = 4
 """Arrays of which so small a part of the cycles of the slowest one passes stay behind one port."""
 _ENOUGH = 1.5
 """Words that the memory has to pass in a cycle, at least: else a second port brings little."""
+
+
+def ports_of(board: Board, clock: float) -> int:
+    """Pointers that an array may have: one where the memory passes no more than a port does at a clock of so many ns."""
+    return 1 if board.passed(clock) < _ENOUGH else ROWS
 
 
 def through_more_ports(
@@ -52,7 +58,7 @@ def through_more_ports(
         clock: period in ns.
         allowed: what a design may use.
     """
-    if board.passed(clock) < _ENOUGH:
+    if ports_of(board, clock) == 1:
         return schedule
     steps = list(schedule)
     first = next((n for n, s in enumerate(steps) if isinstance(s, Pipeline)), len(steps))
@@ -65,18 +71,17 @@ def through_more_ports(
     large -= _updating(program)
     ports = {s.argument: s for s in steps if isinstance(s, Interface) and s.mode == "m_axi"}
     tiled = {s.array for s in steps if isinstance(s, Buffer) and s.at}
-    bundles = _Bundles(ports, moved, tiled, board)
+    bundles = _Bundles(ports, _turns(program, state, steps), tiled, board)
     spread: list[Step] = []
     also: dict[str, tuple[str, ...]] = {}
     for array in sorted(large, key=lambda a: -max(moved.get((a, w), 0.0) for w in (False, True))):
         if array not in ports or ports[array].also:
             continue
-        made = _spread(program, state, array, bundles.free(array), board.passed(clock))
-        count = 0 if made is None else max(step.ports for step in made[1])
-        if made is not None and _may_be(made[0], ports[array], count):
+        made = _legal(program, state, ports[array], bundles.free(array), board.passed(clock))
+        if made is not None:
             state, own = made
             spread += own
-            also[array] = bundles.taken_by(array, count - 1)
+            also[array] = bundles.taken_by(array, max(step.ports for step in own) - 1)
     if not also:
         return schedule
     front = [
@@ -112,8 +117,36 @@ def _moved(program: Program, state: ScheduledScop) -> Mapping[tuple[str, bool], 
     """Cycles in which a port passes each array in each direction: its words, and the way to memory for each request."""
     found: dict[tuple[str, bool], float] = defaultdict(float)
     for piece, access, written in _copying(program, state):
-        words, burst = _burst(state, piece, access)
-        found[access.array, written] += words * (1 + WAIT / burst)
+        found[access.array, written] += _cycles(state, piece, access)
+    return found
+
+
+def _cycles(state: ScheduledScop, piece: Piece, access: Access) -> float:
+    """Those of a copy through one port."""
+    words, burst = _burst(state, piece, access)
+    return words * (1 + WAIT / burst)
+
+
+_Turn = tuple[tuple[int, ...], bool]
+"""A nest, as nests follow one another, and whether it writes."""
+
+
+def _turns(
+    program: Program, state: ScheduledScop, steps: Sequence[Step]
+) -> Mapping[str, Set[_Turn]]:
+    """When each array passes its port, in which direction: tiles of one nest at the same time, those of different nests,
+    and of different iterations around, one after the other.
+    """
+    cut = {
+        find_loop(state, f"{loop}_0", step)
+        for step in steps
+        if isinstance(step, Tile)
+        for loop in step.loops
+    }
+    found: dict[str, set[_Turn]] = defaultdict(set)
+    for piece, access, written in _copying(program, state):
+        level = next((k for k, dim in enumerate(piece.dims) if dim.uid in cut), 0)
+        found[access.array].add((piece.place[: level + 1], written))
     return found
 
 
@@ -160,21 +193,50 @@ def _may_be(state: ScheduledScop, port: Interface, ports: int) -> bool:
     )
 
 
+_Made = tuple[ScheduledScop, list[Spread]]
+
+
+def _legal(
+    program: Program, state: ScheduledScop, port: Interface, free: int, passed: float
+) -> _Made | None:
+    """The state with an array through several ports, but for what it copies little of. What one nest writes and another one
+    reads may have to go through all of them in both: where the best ways of its copies are none of that, through as many as
+    all can be.
+    """
+    copies = [c for c in _copying(program, state) if c[1].array == port.argument]
+    sizes = [_cycles(state, piece, access) for piece, access, _ in copies]
+    large = [c for c, size in zip(copies, sizes, strict=True) if size * _LARGE >= max(sizes)]
+    for some in (large, copies):
+        made = _spread(state, some, free, passed)
+        if made is not None and _may_be(made[0], port, max(step.ports for step in made[1])):
+            return made
+    for count in reversed(range(2, min(ROWS, free + 1) + 1)):
+        made = _spread(state, copies, count - 1, passed, count)
+        if made is not None and _may_be(made[0], port, count):
+            return made
+    return None
+
+
 def _spread(
-    program: Program, state: ScheduledScop, array: str, free: int, passed: float
-) -> tuple[ScheduledScop, list[Spread]] | None:
-    """The state with each copy of an array through several ports, at most one more than are free; None where some copy cannot
-    be.
+    state: ScheduledScop,
+    copies: Sequence[tuple[Piece, Access, bool]],
+    free: int,
+    passed: float,
+    fewest: int = 2,
+) -> _Made | None:
+    """The state with each of the copies of an array through several ports, at most one more than are free; None where some
+    copy cannot be through so many.
     """
     steps: list[Spread] = []
     done: set[tuple[int, ...]] = set()
-    for piece, access, _ in [c for c in _copying(program, state) if c[1].array == array]:
+    for piece, access, _ in copies:
         level = _own_level(state, piece)
         if level is None:
             return None
         if piece.place[: level + 1] in done:
             continue
-        ways = sorted(_ways(state, piece, access, level, free, passed), key=lambda way: way[0])
+        every = _ways(state, piece, access, level, free, passed)
+        ways = sorted((w for w in every if w[1].ports >= fewest), key=lambda way: way[0])
         made = next(((m, s) for _, s in ways if (m := tried(state, s)) is not None), None)
         if made is None:
             return None
@@ -194,7 +256,7 @@ def _ways(
         cycles = words / min(_BLOCKS, passed) + words / burst * WAIT / _BLOCKS
         yield cycles, Spread(ref, _BLOCKS)
     _, row = _burst(state, piece, access, level + 1)
-    count = min(_ROWS, free + 1, extent)
+    count = min(ROWS, free + 1, extent)
     if count > 1 and level + 1 < piece.depth:
         again = extent / (ceil(extent / count) * count)  # the last rows leave ports idle
         cycles = (words / min(count, passed) + words / row * WAIT / count) / again
@@ -222,18 +284,18 @@ class _Bundles:
     def __init__(
         self,
         ports: Mapping[str, Interface],
-        moved: Mapping[tuple[str, bool], float],
+        turns: Mapping[str, Set[_Turn]],
         tiled: Collection[str],
         board: Board,
     ) -> None:
         self.ports, self.board = ports, board
-        self.ways = {a: [w for w in (False, True) if (a, w) in moved] for a in ports}
+        self.ways = {a: turns.get(a, frozenset()) for a in ports}
         own = {a: ways for a, ways in self.ways.items() if a in tiled}
         self.taken = {(ports[a].bundle, way) for a, ways in own.items() for way in ways}
 
     def _left(self, array: str) -> list[str]:
         if self.board.flow.banks:
-            return [f"{self.ports[array].bundle}_{n}" for n in range(1, _ROWS)]
+            return [f"{self.ports[array].bundle}_{n}" for n in range(1, ROWS)]
         every = (f"gmem{n}" for n in range(self.board.ports))
         ways = self.ways[array]
         own = self.ports[array].bundle

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from math import prod
 
 from backends.deploy.tile_copies import Moved
 from dsl.expressions.affine import Affine
@@ -19,6 +20,8 @@ from polyhedral.scop.scop import reduction_access
 _FLOAT_SLICES = 5  # of a multiply-add of f32
 _INTEGER_SLICES = 1
 _BAND = 3  # loops that are tiled
+LONG = 512
+"""Terms of a sum of one iteration that are unrolled in a pipeline of the loops around it, at most, as searches have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,18 +156,28 @@ def work_of(nest: Nest, program: Program) -> Iterator[tuple[tuple[str, ...], int
 
 
 def chains_of(nest: Nest, program: Program, rows: bool = False) -> Iterator[tuple[str, ...]]:
-    """For each sum of floats the loops that it goes over; with ``rows`` a local is one for each iteration of a tile."""
+    """For each sum of floats the loops that it goes over; with ``rows`` a local is one for each iteration of a tile. That
+    of a local with few terms is one for each iteration of the loops around it in any case: the terms are unrolled in a
+    pipeline of these loops.
+    """
     for piece in nest.pieces:
         target = piece.statement.stmt.target
-        if isinstance(program.array(target.array).dtype, FloatType) and (
-            reduction_access(piece.statement) is not None
-        ):
+        array = program.array(target.array)
+        if isinstance(array.dtype, FloatType) and reduction_access(piece.statement) is not None:
             called = _named(nest, piece)
             moving = {str(v) for index in _subscripts(piece, target) for v in index.variables()}
-            if rows and program.array(target.array).storage is Storage.LOCAL:
+            if rows and array.storage is Storage.LOCAL:
                 moving |= set(nest.loops)
+            if _terms(piece, array.scope_depth) <= LONG:
+                moving |= set(piece.names[: array.scope_depth])
             own = piece.names[nest.level :]
             yield tuple(called[name] for name in own if name not in moving)
+
+
+def _terms(piece: Piece, level: int) -> int:
+    """Iterations of the loops of a piece from a level on, as far as they are known."""
+    ranges = [whole_range([(piece, k)]) for k in range(level, piece.depth)]
+    return prod(1 if r is None else r.extent for r in ranges)
 
 
 def multiples(state: ScheduledScop, nest: Nest) -> list[int]:

@@ -49,6 +49,7 @@ class Allowance:
             each of its iterations.
         room: share of what there is for copies.
         words: arrays that are written across the rows of what is read may be stored in words from registers.
+        ports: to memory that an array may be behind; rows of a tile can take turns at them.
     """
 
     dsp: int
@@ -57,6 +58,7 @@ class Allowance:
     beside: bool = False
     room: float = 1.0
     words: bool = False
+    ports: int = 1
 
 
 def copies(
@@ -255,7 +257,7 @@ def _tiled(
     work = list(work_of(nest, state.scop.program))
     stores = word_stores(state, nest, names) if allowed.words else {}
     tiled = Tileable(nest.loops, nest.extents, every, inner, moved, work, chains, allowed.trees,
-                     registers=frozenset(stores))  # fmt: skip
+                     registers=frozenset(stores), ports=allowed.ports)  # fmt: skip
     while True:
         refused: set[str] = set()
         narrow: tuple[ScheduledScop, _Tiled] | None = None
@@ -382,6 +384,6 @@ def _buffered(
     if alone:
         apart = replace(step, apart=True)
         made = tried(state, apart)
-        if made is not None and reads_again(made.scop, step.array) is None:
+        if made is not None and reads_again(made, step.array) is None:
             return made, apart
     return tried(state, step), step

@@ -3,7 +3,7 @@
 To the tool these are several arrays: it may read through one ahead of what it writes through another. So no read may take
 a value that the kernel has written, and what reads and what writes are nests that follow one another, or processes
 (`polyhedral.legality.write_after_read`). What goes through pointers of loops that are spread is so, too, unless the nests
-run one after the other and each goes through all of them.
+run one after the other, and each goes through all of them or a loop around the first one ends in between.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from polyhedral.dependences.direct import Dependence, DepKind, array_dependences
 from polyhedral.scop.execution_order import shared_loops
 from polyhedral.scop.ranges import whole_range
 from polyhedral.scop.scheduled import Dim, Piece, ScheduledScop
-from polyhedral.scop.scop import Scop
 
 
 def check_second_pointers(state: ScheduledScop) -> None:
@@ -56,16 +55,18 @@ def _check_further(state: ScheduledScop, step: Interface) -> None:
         )
 
 
-def in_sequence(state: ScheduledScop, dependence: Dependence, ports: int) -> bool:
-    """Whether the nests of a dependence run one after the other whatever pointers they go through: both go through all of
-    them, so that the tool has them in the order in which they are written, and loops around them are no pipelines or
-    regions.
+def in_sequence(state: ScheduledScop, dependence: Dependence, ports: int | None) -> bool:
+    """Whether the nests of a dependence run one after the other whatever pointers they go through: the first one reads; or
+    both go through all of them, so that the tool has them in the order in which they are written; or a loop with other
+    nests around the first one ends before the second one begins, which it does when memory has answered. And loops around
+    them are no pipelines or regions. With None for ``ports`` they go through different ones.
     """
     if state.dataflow is not None or state.pipeline is not None:
         return False
     sources, sinks = (state.of_statement(s.name) for s in (dependence.source, dependence.sink))
-    if not all(_ports(piece) == ports for piece in (*sources, *sinks)):
-        return False
+    # What was read has arrived when its nest is done; of what was written memory may still have to answer.
+    answered = dependence.kind is DepKind.ANTI
+    answered = answered or all(_ports(piece) == ports for piece in (*sources, *sinks))
     for source in sources:
         for sink in sinks:
             shared = shared_loops(source.place, sink.place)
@@ -74,7 +75,28 @@ def in_sequence(state: ScheduledScop, dependence: Dependence, ports: int) -> boo
                 return False
             if not busy and min(len(source.dims), len(sink.dims)) <= shared:
                 return False
+            if not answered and not _ends_between(state, dependence, source, sink):
+                return False
     return True
+
+
+def _ends_between(state: ScheduledScop, dependence: Dependence, source: Piece, sink: Piece) -> bool:
+    """Whether a loop around the source ends before the sink begins that has several nests, so that it is not flattened with
+    those of the source.
+    """
+    several = [level for level in range(len(source.dims)) if _nests_in(state, source, level) > 1]
+    if not several:
+        return False
+    last = several[-1]
+    return last >= shared_loops(source.place, sink.place) or not _within(
+        dependence, source, sink, last
+    )
+
+
+def _nests_in(state: ScheduledScop, piece: Piece, level: int) -> int:
+    """How many nests and statements stand in a loop around a statement."""
+    around = piece.place[: level + 1]
+    return len({p.place[: level + 2] for p in state.pieces if p.place[: level + 1] == around})
 
 
 def _ports(piece: Piece) -> int:
@@ -125,7 +147,7 @@ def _check(state: ScheduledScop, step: Interface) -> None:
             span=step.span,
             help="leave reads out",
         )
-    if (again := reads_again(state.scop, name)) is not None:
+    if (again := reads_again(state, name)) is not None:
         source, sink = again.source.name, again.sink.name
         raise ScheduleError(
             "W231",
@@ -143,9 +165,12 @@ def _check(state: ScheduledScop, step: Interface) -> None:
         )
 
 
-def reads_again(scop: Scop, array: str) -> Dependence | None:
-    """A read of an array that takes what was written; None where there is none."""
-    return next(iter(array_flows(scop, array)), None)
+def reads_again(state: ScheduledScop, array: str) -> Dependence | None:
+    """A read of an array that takes what was written, of nests that memory does not keep in order; None where there is
+    none.
+    """
+    flows = array_flows(state.scop, array)
+    return next((flow for flow in flows if not in_sequence(state, flow, None)), None)
 
 
 def _in_one_body(readers: list[Piece], writers: list[Piece]) -> Iterator[tuple[Piece, Piece]]:

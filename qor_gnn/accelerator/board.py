@@ -2,7 +2,7 @@
 
 The design is scheduled as for csynth, with ports that wait as the board's memory makes them: its first word comes after
 the latency of the memory, and then a word every so many cycles as the slowest of three lets pass, the port (a word a cycle), the
-channel (GB/s, shared by the ports that are connected to it), and what is on its way (bytes of outstanding bursts in the time that
+channel (GB/s, shared by the ports that are connected to it and pass at the same time), and what is on its way (bytes of outstanding bursts in the time that
 memory takes to answer). Each is a range (`backends.deploy.memories`), and so is all that follows.
 """
 
@@ -13,11 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from backends.deploy.boards import Board
+from qor_gnn.accelerator.at_once import AtOnce, at_once
 from qor_gnn.accelerator.channels import ChannelUse, by_channel, bytes_of, channel_of, crowded
 from qor_gnn.accelerator.interval import Interval
 from qor_gnn.accelerator.service import Service, served
 from qor_gnn.design.port import Port
-from qor_gnn.design.region import Kernel, Loop, Memory, walk
+from qor_gnn.design.region import Kernel, Memory
 from qor_gnn.estimate import brief
 from qor_gnn.result.qor_estimate import QorEstimate
 from qor_gnn.schedule.traffic import Traffic, stored_bytes
@@ -108,11 +109,11 @@ def _cycles(design: Design, board: Board, period: float, end: int) -> float:
     traffic: dict[tuple[str, str], Traffic] = {
         (t.array, t.direction): t for t in design.answer.traffic
     }
-    together = _together(design.kernel)
+    groups = at_once(design.kernel)
 
     def service(memory: Memory, _: Port) -> Service:
         paces = [
-            _pace(board, traffic, (memory.name, way), end, period, together)
+            _pace(board, traffic, (memory.name, way), end, period, groups)
             for way in ("read", "write")
         ]
         return Service(math.ceil(board.memory.latency[end] / period), *paces)
@@ -128,30 +129,26 @@ def _pace(
     key: tuple[str, str],
     end: int,
     period: float,
-    together: bool,
+    groups: Sequence[AtOnce],
 ) -> float:
-    """Cycles from a word of an array to the next in one direction."""
+    """Cycles from a word of an array to the next in one direction, where most others pass at the same time."""
     one = traffic.get(key)
     if one is None:
         return 1.0
-    others = [t for t in traffic.values() if together or t.direction == one.direction]
-    port = [t for t in others if (t.bundle, t.direction) == (one.bundle, one.direction)]
-    channel = [t for t in others if channel_of(board, t) == channel_of(board, one)]
     # At best ports that share a channel are never at work at the same time.
-    shares = (1, 1) if end == 0 else (len(port), len(channel))
+    shares = (1, 1)
+    for group in groups if end else ():
+        if key in group.passing:
+            beside = [t for at, t in traffic.items() if at in group.passing]
+            others = [t for t in beside if group.overlap or t.direction == one.direction]
+            port = [t for t in others if (t.bundle, t.direction) == (one.bundle, one.direction)]
+            channel = [t for t in others if channel_of(board, t) == channel_of(board, one)]
+            shares = max(shares[0], len(port)), max(shares[1], len(channel))
     # The best figure of a rate is its largest, that of a latency its smallest.
     rates = board.memory.read if one.direction == "read" else board.memory.write
     rate = rates[2 - end] / shares[1]
     on_the_way = one.in_flight / board.memory.latency[end]
     return max(float(shares[0]), one.word_bytes / (min(rate, on_the_way) * period))
-
-
-def _together(kernel: Kernel) -> bool:
-    """What is read and what is written pass at the same time: processes overlap."""
-    if kernel.dataflow:
-        return True
-    nodes = (node for function in kernel.functions for node in walk(function.body))
-    return any(isinstance(node, Loop) and bool(node.processes) for node in nodes)
 
 
 def _busy_ns(board: Board, traffic: Sequence[Traffic], end: int) -> float:

@@ -297,7 +297,7 @@ def _apart(
     at = sorted(places)[rng.randrange(len(places))]
     try:
         state = begun(program, [*schedule, *steps, Buffer(array, at, apart=True)])
-        if reads_again(state.scop, array) is None:
+        if reads_again(state, array) is None:
             steps[0] = Interface(array, "m_axi", array, reads=array)
         found = schedule
         for step in (*steps, Buffer(array, at, apart=True)):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from backends.deploy.boards import board_of
-from backends.deploy.more_ports import through_more_ports
+from backends.deploy.more_ports import ports_of, through_more_ports
 from backends.deploy.outside import in_tiles, outside
 from backends.deploy.tiles import Allowance
 from dse.accelerator.room import fitting
@@ -30,6 +30,7 @@ from dse.run.folder.plan import Plan, study_name
 from dse.run.predictor.beside import there_is
 from dse.run.search.explore import Means
 from dse.run.studies.study import STUDY
+from dse.space.loops.nests_apart import in_nests_apart
 from dse.space.loops.stored_across import stored_across
 from dse.space.loops.tiles import in_one_pass, in_wider_tiles
 from dse.space.loops.whole_ranges import in_whole_ranges
@@ -121,7 +122,8 @@ class Searched:
         if self.deploy is None:
             return start_of(program, schedule, self.fix)
         board = board_of(self.deploy, self.where.device)
-        allowed = Allowance(board.device.dsp if self.dsp is None else self.dsp, self.reassociate)
+        slices = board.device.dsp if self.dsp is None else self.dsp
+        allowed = Allowance(slices, self.reassociate, ports=ports_of(board, self.clock))
         # Tiles of a board are made of loops over whole ranges, not of tiles that the program is written in.
         whole = () if schedule else in_whole_ranges(begun(program, ()))[1]
 
@@ -142,7 +144,8 @@ class Searched:
         joined = None if schedule else in_one_pass(program, wide or plain)
         parts = None if schedule else in_parts_of_tables(program, plain, board, allowed, whole)
         across = None if schedule else stored_across(program, plain, tiles, board, allowed, whole)
-        ways = (tiles, wide, joined, parts, across)
+        apart = None if schedule else in_nests_apart(program, plain, board, allowed, whole)
+        ways = (tiles, wide, joined, parts, across, apart)
         others = (start_of(program, ported(one), self.fix).steps for one in ways if one)
         return replace(start, others=tuple(others))
 
