@@ -266,6 +266,7 @@ def explore(
     tool: str | None = None,
     out: str | Path | None = None,
     trials: int = 40,
+    seconds: float | None = None,
     objectives: Sequence[str] | None = None,
     dsp: int | None = None,
     share: float | None = None,
@@ -297,6 +298,7 @@ def explore(
         tool, uncertainty, calibration: As for `estimate`.
         out: The run's folder; None for one that lasts as long as the result.
         trials: Points to evaluate in all, those before ``resume`` included.
+        seconds: After which no further point is evaluated, if there is a design; None for any number.
         objectives: What to make small: latency (or seconds), dsp, lut, ff, bram18. Latency and dsp unless said; lut
             instead of dsp where no operator takes a DSP slice.
         dsp: Slices that a design may use; None for the device's.
@@ -320,7 +322,7 @@ def explore(
 
     return explored(
         kernel, out, schedule, resume=resume, progress=progress, size=size, fix=fix, device=device,
-        deploy=deploy, clock=clock, tool=tool, trials=trials, objectives=objectives, dsp=dsp, share=share,
+        deploy=deploy, clock=clock, tool=tool, trials=trials, seconds=seconds, objectives=objectives, dsp=dsp, share=share,
         limits=limits or {}, max_latency=max_latency, strategy=strategy, seed=seed,
         reassociate=reassociate, supported=supported, routed=routed, budget=budget, evaluator=evaluator,
         jobs=jobs, uncertainty=uncertainty, calibration=calibration,

@@ -39,7 +39,16 @@ if TYPE_CHECKING:
     from dse.run.search.explore import Heard
 
 _GIVEN = ("device", "clock", "seed", "trials", "jobs", "fix")
-_MAY_BE_NONE = ("size", "tool", "uncertainty", "calibration", "dsp", "max_latency", "objectives")
+_MAY_BE_NONE = (
+    "seconds",
+    "size",
+    "tool",
+    "uncertainty",
+    "calibration",
+    "dsp",
+    "max_latency",
+    "objectives",
+)
 
 
 def explored(
@@ -69,6 +78,7 @@ def explored(
     options = ExploreOptions(schedule=schedule_of(kernel, schedule), **asked)
     at_size = kernel.at(options.size)
     data = data_of(at_size)
+    means = options.means
     plan = options.plan(kernel.name, data)
 
     def heard(one: Plan, problem: Problem, trials: int) -> contextlib.AbstractContextManager[Heard]:
@@ -81,7 +91,7 @@ def explored(
             undone.callback(shutil.rmtree, folder, ignore_errors=True)
         if clocks is None:
             alone = partial(heard, plan, trials=options.trials)
-            write_report(carry_out(folder, plan, options.means, alone, resume=resume).run)
+            write_report(carry_out(folder, plan, means, alone, resume=resume).run)
         else:
             hearing = Hearing(heard, lambda *_: None, write_report)
             swept(

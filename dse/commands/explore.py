@@ -79,8 +79,8 @@ def command(kernel: str, folder: Path, resume: bool, form: str, **given: Any) ->
     if isinstance(given["clock"], tuple):
         return _over_clocks(kernel, folder, asked, given, resume=resume, form=form)
     options = _options(given, asked.schedule)
-    plan = _plan(kernel, asked.kernel, options)
     means = options.means
+    plan = _plan(kernel, asked.kernel, options)
     if not (means.jobs or means.dask or means.shared):
         raise click.UsageError(
             "--jobs 0 leaves nobody to evaluate: add --open, --storage or --dask"

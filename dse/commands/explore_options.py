@@ -131,6 +131,9 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--trials", type=click.IntRange(min=1), default=40, show_default=True,
                      metavar="N",
                      help="Points to evaluate in all, those before --resume included."),
+        click.option("--seconds", type=Finite(min=1, max=_LONGEST), metavar="S",
+                     help="Begin no trial after so many seconds, if there is a design: with it results "
+                     "depend on how fast the machine is."),
         click.option("--seed", type=click.IntRange(0, _SEEDS), default=0, show_default=True,
                      metavar="N", help="Of the samplers."),
         click.option("--reassociate", is_flag=True,

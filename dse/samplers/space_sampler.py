@@ -24,6 +24,7 @@ from dse.samplers.steps import Steps
 from dse.samplers.suggesting import Asking, Draw
 from dse.space.space import Point, Space
 from dse.strategies.nearby import Nearby
+from dse.strategies.patience import ENDLESS, Patience
 from dse.strategies.sampled import parameters, sampled_point
 from dse.strategies.search import Search
 from dsl.schedules.schedule import Schedule
@@ -46,6 +47,7 @@ class Goal:
         values: the objectives of a result, all to be small; None where it has not all of them.
         heard: the point of a trial that has ended, and what came of it; None where the trial is of
             something else, or came to nothing.
+        patience: how long the search may take.
     """
 
     space: Space
@@ -53,6 +55,7 @@ class Goal:
     limits: Limits
     values: Callable[[Result], tuple[float, ...] | None]
     heard: Callable[[FrozenTrial], tuple[Point, Result] | None]
+    patience: Patience = ENDLESS
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,9 @@ def _strategy(name: str, goal: Goal) -> Strategy:
     space, budget, limits = goal.space, goal.budget, goal.limits
     match name:
         case "auto":
-            return Strategy(lambda: opening(space, budget, limits), Structures())
+            return Strategy(
+                lambda: opening(space, budget, limits, patience=goal.patience), Structures()
+            )
         case "pom":
             return Strategy(lambda: pom(space, budget, limits))
         case "exhaustive":

@@ -17,6 +17,7 @@ from dse.strategies.estimates import Estimates
 from dse.strategies.fabric import FabricBudget, FabricPlan, fabric_budget
 from dse.strategies.filters import filters
 from dse.strategies.one_block import one_block
+from dse.strategies.patience import ENDLESS, Patience
 from dse.strategies.pom import pom
 from dse.strategies.refine import refined
 from dse.strategies.relieved import relieved
@@ -36,7 +37,13 @@ _EXCESS = 0.1  # by what share a design may be estimated to take too many LUTs; 
 _MARGIN = 1.02  # by what share an estimate may be slower than a known design
 
 
-def opening(space: Space, budget: int, limits: Limits, copies: int | None = None) -> Search:
+def opening(
+    space: Space,
+    budget: int,
+    limits: Limits,
+    copies: int | None = None,
+    patience: Patience = ENDLESS,
+) -> Search:
     """POM's stages, then solutions for the whole budget, best variants first, then the front.
 
     Args:
@@ -44,6 +51,7 @@ def opening(space: Space, budget: int, limits: Limits, copies: int | None = None
         budget: DSP slices that a design may use.
         limits: on all resources.
         copies: of a nest, at most.
+        patience: how long it may take.
     """
     known: dict[Point, Result] = {}
     inside = within(space)
@@ -52,7 +60,7 @@ def opening(space: Space, budget: int, limits: Limits, copies: int | None = None
         even = inside.even()
         yield from noted(only(pom(even.space, budget, limits, fabric), even), known)
         yield from noted(only(smallest(even.space, budget, fabric, dict(known)), even), known)
-        again = solved(even.space, budget, limits, _BEST, dict(known), fabric)
+        again = solved(even.space, budget, limits, _BEST, dict(known), fabric, patience)
         yield from noted(only(again, even), known)
     else:
         yield from noted(filters(space, budget, fabric), known)
@@ -60,8 +68,9 @@ def opening(space: Space, budget: int, limits: Limits, copies: int | None = None
         yield from noted(smallest(space, budget, fabric, known), known)
         yield from noted(one_block(space, budget, fabric, dict(known)), known)
         yield from noted(certain(space, budget, fabric), known)
-        yield from noted(solved(space, budget, limits, _BEST, dict(known), fabric), known)
-    yield from refined(space, budget, limits, known, fabric, copies, inside)
+        again = solved(space, budget, limits, _BEST, dict(known), fabric, patience)
+        yield from noted(again, known)
+    yield from refined(space, budget, limits, known, fabric, copies, inside, patience)
 
 
 def solved(
@@ -71,6 +80,7 @@ def solved(
     count: int,
     known: Mapping[Point, Result],
     fabric: FabricBudget | None = None,
+    patience: Patience = ENDLESS,
 ) -> Search:
     """The best estimated points for one budget, of the fastest variants first.
 
@@ -84,16 +94,18 @@ def solved(
         count: designs of a variant that are evaluated for one budget, at most.
         known: what was evaluated before.
         fabric: LUTs and block RAM that a design may use; learns of designs.
+        patience: how long it may take: variants that are not solved in half of that are left out.
     """
     fabric = fabric or fabric_budget(Estimates(space), limits)
     fits = [r.latency for r in known.values() if r.status is Status.OK and r.latency is not None]
     fastest = min(fits, default=inf)
     seen = set(known)
     dear: dict[Point, Result] = {}
-    first = [
-        (number, solve(space, number, budget, fabric=fabric.plan(number)))
-        for number in range(len(space.variants))
-    ]
+    first: list[tuple[int, tuple[Solution, ...]]] = []
+    for number in range(len(space.variants)):
+        if any(found for _, found in first) and patience.is_planned:
+            break
+        first.append((number, solve(space, number, budget, fabric=fabric.plan(number))))
     estimates = fabric.estimates
     for number, solutions in sorted(first, key=lambda f: _promise(f[1], estimates)):
         spend = Spend(budget, fabric)

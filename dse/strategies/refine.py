@@ -29,6 +29,7 @@ from dse.strategies.estimates import (
 from dse.strategies.fabric import PLANNED, FabricBudget, FabricPlan
 from dse.strategies.gains import Floats, gains_over, promising
 from dse.strategies.neighbours import longer_intervals, neighbours, shorter_intervals
+from dse.strategies.patience import ENDLESS, Patience
 from dse.strategies.pool import Alike, Pool, alike_of
 from dse.strategies.search import Search
 from dse.strategies.small_spaces import affordable, is_small
@@ -72,6 +73,7 @@ def refined(
     fabric: FabricBudget,
     copies: int | None = None,
     inside: Within | None = None,
+    patience: Patience = ENDLESS,
 ) -> Search:
     """Evaluate candidates, the most promising first, until none is left.
 
@@ -84,11 +86,12 @@ def refined(
         copies: of a nest, at most; as many as there may be DSP slices if it is not given, more of what takes
             none.
         inside: what labels show; None where that is not asked.
+        patience: how long it may take: budgets that are not planned by then are left out.
     """
     most = copies or (max(budget, _OF_LOGIC) if space.logic else budget)
 
     def started(on: Space, shown: Within | None) -> _Search:
-        one = _Search(on, budget, limits, most, fabric, shown)
+        one = _Search(on, budget, limits, most, fabric, shown, patience)
         for point, result in known.items():
             one.learn(point, result)
         return one
@@ -142,9 +145,11 @@ class _Search:
         copies: int,
         fabric: FabricBudget,
         inside: Within | None = None,
+        patience: Patience = ENDLESS,
     ) -> None:
         self.space, self.budget, self.limits = space, budget, limits
         self.estimates, self.fabric, self.inside = fabric.estimates, fabric, inside
+        self.patience = patience
         self.correction = Correction()
         self.pool = Pool()
         self.done: set[Point] = set()
@@ -175,7 +180,7 @@ class _Search:
         for n in range(_LEVELS):
             fastest = inf
             for number in sorted(cycles, key=cycles.__getitem__):
-                if cycles[number] > _FAR * fastest:
+                if cycles[number] > _FAR * fastest or self.patience.is_over:
                     break
                 if level < spent[number]:
                     found = self._planned(number, max(1, round(level)))
@@ -188,6 +193,8 @@ class _Search:
                 fastest = min(fastest, fits[number])
             near = [number for number, least in cycles.items() if least <= _FAR * fastest]
             for number, share in product(near, () if n or self.fabric.free else _SHARES):
+                if self.patience.is_over:
+                    return
                 plan = self.fabric.plan(number, share)
                 found = self._planned(number, max(1, round(level)), plan)
                 yield from (solution.point for solution in found)

@@ -23,6 +23,7 @@ _MEANT: dict[str, tuple[tuple[type, ...], str]] = {
     "calibration": ((str, os.PathLike), "the path of a file of weft calibrate"),
     "seed": ((Integral,), "a whole number"),
     "trials": ((Integral,), "a whole number"),
+    "seconds": ((Real,), "a number of seconds"),
     "jobs": ((Integral,), "a whole number"),
     "dsp": ((Integral,), "a number of slices"),
     "max_latency": ((Real,), "a number of cycles"),
@@ -30,7 +31,7 @@ _MEANT: dict[str, tuple[tuple[type, ...], str]] = {
     "fix": ((list, tuple), "a list of what is fixed, as in ['partition']"),
     "folder": ((str, os.PathLike), "a path"),
 }
-_LEAST = {"trials": 1, "jobs": 1, "seed": 0, "dsp": 0, "max_latency": 1}
+_LEAST = {"trials": 1, "seconds": 1, "jobs": 1, "seed": 0, "dsp": 0, "max_latency": 1}
 _LARGEST_SEED = (1 << 32) - 1  # of NumPy's generators
 _MOST_FREE = 0.9  # of a period: nothing would fit into what is left
 

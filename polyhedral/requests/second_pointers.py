@@ -73,9 +73,8 @@ def in_sequence(state: ScheduledScop, dependence: Dependence, ports: int | None)
             busy = [k for k, dim in enumerate(source.dims[:shared]) if not _is_plain(dim)]
             if busy and _within(dependence, source, sink, busy[0]):
                 return False
-            if not busy and min(len(source.dims), len(sink.dims)) <= shared:
-                return False
-            if not answered and not _ends_between(state, dependence, source, sink):
+            one_body = not busy and min(len(source.dims), len(sink.dims)) <= shared
+            if (one_body or not answered) and not _ends_between(state, dependence, source, sink):
                 return False
     return True
 

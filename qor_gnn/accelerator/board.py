@@ -131,24 +131,38 @@ def _pace(
     period: float,
     groups: Sequence[AtOnce],
 ) -> float:
-    """Cycles from a word of an array to the next in one direction, where most others pass at the same time."""
+    """Cycles from a word of an array to the next in one direction, on average over the nests that it passes in."""
     one = traffic.get(key)
     if one is None:
         return 1.0
     # At best ports that share a channel are never at work at the same time.
-    shares = (1, 1)
+    through = of_channel = 0.0 if end else 1.0
     for group in groups if end else ():
-        if key in group.passing:
-            beside = [t for at, t in traffic.items() if at in group.passing]
-            others = [t for t in beside if group.overlap or t.direction == one.direction]
-            port = [t for t in others if (t.bundle, t.direction) == (one.bundle, one.direction)]
-            channel = [t for t in others if channel_of(board, t) == channel_of(board, one)]
-            shares = max(shares[0], len(port)), max(shares[1], len(channel))
+        if key in group.shares:
+            beside = [
+                (t, t.bytes * group.shares[at])
+                for at, t in traffic.items()
+                if at in group.shares and (group.overlap or t.direction == one.direction)
+            ]
+            own = one.bytes * group.shares[key]
+            way = one.bundle, one.direction
+            port = [size for t, size in beside if (t.bundle, t.direction) == way]
+            channel = [size for t, size in beside if channel_of(board, t) == channel_of(board, one)]
+            part = group.shares[key]
+            through += part * _share(own, port)
+            of_channel += part * _share(own, channel)
     # The best figure of a rate is its largest, that of a latency its smallest.
     rates = board.memory.read if one.direction == "read" else board.memory.write
-    rate = rates[2 - end] / shares[1]
+    rate = rates[2 - end] / max(1.0, of_channel)
     on_the_way = one.in_flight / board.memory.latency[end]
-    return max(float(shares[0]), one.word_bytes / (min(rate, on_the_way) * period))
+    return max(through, one.word_bytes / (min(rate, on_the_way) * period))
+
+
+def _share(own: float, others: Sequence[float]) -> float:
+    """How many times as long so many bytes pass beside others, themselves among them, that take turns with them as long as
+    they last.
+    """
+    return min(float(len(others)), sum(others) / own) if own else float(len(others))
 
 
 def _busy_ns(board: Board, traffic: Sequence[Traffic], end: int) -> float:

@@ -142,6 +142,8 @@ SOUND: list[tuple[weft.Kernel, Build]] = [
     (axpy, both(outside("x", ports=4, bits=128), outside("y", ports=4, bits=128, reads=True), at_once, copies_of_y(4))),
     (doubled, both(outside("A", "B", ports=2), spread(2, "i"), lambda s: s.pipeline("j"))),  # without copies
     (sweeps, both(outside("A", "B", ports=2), in_sweeps, SWEEPS, lambda s: s.dataflow(at="load_A.i_0"))),
+    # Each nest of tiles ends before the next one begins: copies go through any of the pointers, and reads through others.
+    (sweeps, both(outside("A", "B", ports=2, reads=True), in_sweeps, spread(2, "load_A.load_A_0", "store_B.store_B_0"))),
 ]  # fmt: skip
 
 
@@ -199,7 +201,7 @@ REFUSED: list[tuple[weft.Kernel, Build, str, str]] = [
     (doubled, both(lambda s: s.pipeline("i"), spread(2, "i")), "W214", "i"),
     (doubled, both(outside("A", ports=2), spread(3, "i")), "W231", "'A' has 2 pointers, and S0 is spread over 3 ports"),
     (ahead, outside("y", ports=2), "W231", "S0 writes what S0 has read"),
-    (sweeps, both(outside("A", "B", ports=2), in_sweeps), "W231", "load_A reads what store_A wrote"),
+    (sweeps, outside("A", "B", ports=2), "W231", "S0 reads what S1 wrote"),
     (running, outside("y", ports=2), "W231", "S0 reads what S0 wrote"),
     (doubled, lambda s: s.interface("A", "m_axi", also=["1"]), "W215", "'1' is no bundle name"),
     (doubled, lambda s: s.interface("A", "m_axi", "g", also=["g"]), "W215", "pointers to 'A' share a port: g, g"),

@@ -27,6 +27,7 @@ from dse.run.workers.fanout import Fanout, Here, Processes, Several, preload_of
 from dse.run.workers.flights import Flights, StopRequestedError
 from dse.run.workers.offers import Offers, left_results
 from dse.space.space import Point, Space
+from dse.strategies.patience import ENDLESS, Patience
 
 if TYPE_CHECKING:
     from optuna.storages import BaseStorage
@@ -45,6 +46,7 @@ class Means:
         shared: `weft worker` processes may join.
         cache: folder of results.
         first: points to evaluate before any that the strategy chooses.
+        patience: how long the search may take.
     """
 
     trials: int
@@ -53,6 +55,7 @@ class Means:
     shared: bool = False
     cache: Path | None = None
     first: tuple[Point, ...] = ()
+    patience: Patience = ENDLESS
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +124,7 @@ def explore(
     options = Options(
         plan.where.device, plan.clock, plan.limits, plan.strategy, means.trials, problem_of(run),
         plan.seed, parallel=means.jobs != 1 or means.shared or means.dask is not None,
-        tool=plan.tool, calibration=plan.calibration,
+        tool=plan.tool, calibration=plan.calibration, patience=means.patience,
     )  # fmt: skip
     again = failed(run, plan.timeout)
     promoted_again = {name: failed_promotions(run, name, plan.timeout) for name in plan.promote}

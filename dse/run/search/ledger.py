@@ -17,6 +17,7 @@ from dse.run.predictor.beside import Beside
 from dse.run.studies.study import Finished, Study, replacing
 from dse.run.workers.fanout import Job
 from dse.space.space import Point, Space
+from dse.strategies.patience import ENDLESS, Patience
 from dse.strategies.sampled import has_point
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class Options:
     parallel: bool = False  # points are asked for while others are evaluated
     tool: str | None = None  # the personality that is asked for; None for that of the device
     calibration: Calibration | None = None  # measurements of the user's own
+    patience: Patience = ENDLESS
 
     @property
     def budget(self) -> int:
@@ -87,6 +89,11 @@ class Ledger:
     def __post_init__(self) -> None:
         self.by_key = {f.key: f for f in self.study.finished.values() if f.key}
 
+    @property
+    def has_design(self) -> bool:
+        """Whether a trial has ended with a design that keeps to the limits."""
+        return any(f.status is Status.OK for f in self.by_key.values())
+
     def job(self, point: Point) -> Job | None:
         """The evaluation of a point; None where there is no schedule of it."""
         schedule = self.space.schedule(point)
@@ -104,7 +111,14 @@ class Ledger:
         from dse.samplers.space_sampler import Goal
 
         options = self.options
-        return Goal(self.space, options.budget, options.limits, self.study.values, self._heard)
+        return Goal(
+            self.space,
+            options.budget,
+            options.limits,
+            self.study.values,
+            self._heard,
+            options.patience,
+        )
 
     def _heard(self, trial: FrozenTrial) -> tuple[Point, Result] | None:
         """The point of a trial that has ended, and its result; None where it has none."""

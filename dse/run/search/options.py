@@ -38,6 +38,7 @@ from dse.space.nests.contents import all_logic
 from dse.space.start import Start, start_of
 from dse.space.sums.updates_in_tiles import in_parts_of_tables
 from dse.strategies.names import STRATEGIES
+from dse.strategies.patience import patience_of
 from dsl.errors.errors import InputError, ToolError, did_you_mean
 from dsl.errors.shown import shown
 from dsl.schedules.schedule import Schedule
@@ -215,6 +216,7 @@ class ExploreOptions(Searched):
         size: of the kernel, as it was named.
         strategy: how points are chosen.
         trials: points to evaluate in all, those before a resumption included.
+        seconds: after which no further trial begins, if there is a design; None for any number.
         seed: of the samplers.
         jobs: evaluations at once on this machine.
         dask: address of a Dask scheduler.
@@ -232,6 +234,7 @@ class ExploreOptions(Searched):
     evaluator: str = BOTH
     strategy: str = "auto"
     trials: int = 40
+    seconds: float | None = None
     seed: int = 0
     jobs: int = 1
     dask: str | None = None
@@ -246,9 +249,10 @@ class ExploreOptions(Searched):
 
     @property
     def means(self) -> Means:
-        """What the exploration may use."""
+        """What the exploration may use; its time begins now."""
         shared = self.shared or self.storage is not None
-        return Means(self.trials, self.jobs, self.dask, shared, self.cache)
+        patience = patience_of(self.seconds)
+        return Means(self.trials, self.jobs, self.dask, shared, self.cache, patience=patience)
 
     def plan(self, source: str, kernel: StoredKernel) -> Plan:
         """What the run is about.

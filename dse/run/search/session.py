@@ -104,6 +104,8 @@ class Session:
 
     @property
     def _more(self) -> bool:
+        if self.ledger.options.patience.is_over and self.ledger.has_design:
+            return False
         flying = sum(map(len, self.flights.flying.values()))
         return self.ledger.study.count + flying < self.ledger.options.trials
 
