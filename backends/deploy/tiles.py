@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from math import inf
 
 from backends.deploy.block_rows import in_block_rows
 from backends.deploy.choice import Choice, Tileable, choices
@@ -35,6 +36,8 @@ from polyhedral.scop.ranges import Interval
 from polyhedral.scop.scheduled import ScheduledScop
 
 _TRIES = 12
+_BETTER = 0.8
+"""Times the cycles of other tiles, that those of statements in nests of their own are expected to take at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +110,7 @@ def _best_tiled(
     several: bool = False,
 ) -> tuple[Step, ...] | None:
     """The steps that tile each nest: as written, or with neighbours in one nest, whichever is expected to be faster;
-    where neither can be, with statements in nests of their own, and at last the nests inside of sweeps over time, again
+    where neither can be, or sums of floats in order wait for themselves for longer, with statements in nests of their own, and at last the nests inside of sweeps over time, again
     in each of them. Of ``several`` tiles somewhere, if that is asked.
     """
     joined = _merged(state)
@@ -117,17 +120,25 @@ def _best_tiled(
     # Beside statements that stand in a loop alone nests are tiled where whole ones have been tried.
     for sweeps in (True,) if allowed.beside else (False, True):
         for those in (ways, _each_once(apart, _passing_together(*apart))):
-            if not found:
+            if not found or (those is not ways and apart[1] and _adds_in_order(state, allowed)):
                 made = [
                     (_all_tiled(at, large, room, allowed, sweeps), before) for at, before in those
                 ]
-                found = [(all_, before) for all_, before in made if all_ is not None]
+                best = min((all_.cycles for all_, _ in found), default=inf)
+                found += [(a, b) for a, b in made if a is not None and a.cycles < _BETTER * best]
     if several:
         found = [one for one in found if any(isinstance(s, Buffer) and s.at for s in one[0].steps)]
     if not found:
         return None
     best, before = min(found, key=lambda one: one[0].cycles)
     return (*before, *best.steps)
+
+
+def _adds_in_order(state: ScheduledScop, allowed: Allowance) -> bool:
+    """Whether there are sums of floats whose terms wait for each other."""
+    program = state.scop.program
+    nests = () if allowed.trees else nests_of(state)
+    return any(True for nest in nests for _ in chains_of(nest, program))
 
 
 @dataclass(frozen=True, slots=True)
