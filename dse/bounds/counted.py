@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from dse.bounds.critical import CLASS_OF, extremes_of
+from dse.bounds.quotients import EITHER, as_product, either
 from dse.bounds.roofline import Operations
 from dse.bounds.value_graph import NUMBER, ValueGraph
 from qor_gnn.design.region import Op
@@ -37,15 +38,19 @@ def kind_of(op: Op, tool: Personality) -> Operations | None:
     return Operations(0, ways, logic, with_sum, is_sum)
 
 
-def counted(graph: ValueGraph, tool: Personality, free: bool) -> Mapping[str, Operations]:
+def counted(
+    graph: ValueGraph, tool: Personality, free: bool, products: frozenset[int] = frozenset()
+) -> Mapping[str, Operations]:
     """The least number of operations, by core.
 
     Args:
         graph: of the program.
         tool: whose operators are counted.
         free: sums and products of floats may be done in any order.
+        products: quotients that may be products, by their identity.
     """
     found = _Sum(tool)
+    either_way: list[int] = []
     extremes = extremes_of(graph)
     tests = set(extremes.values())
     joined: dict[tuple[str, str], list[int]] = {}
@@ -65,13 +70,47 @@ def counted(graph: ValueGraph, tool: Personality, free: bool) -> Mapping[str, Op
                 and number not in graph.guards
                 and (key is None or number in extremes)
             ):
-                found.add(op)
+                if id(op) in products:
+                    either_way.append(number)
+                else:
+                    found.add(op)
         if number not in tests:
             used.update(k for k in (*value.operands, *value.keeps) if key_of.get(k) != key)
     for numbers in joined.values():
         for times, op in _least(graph, numbers, (extremes, used), tool):
             found.add(op, times)
-    return found.cores()
+    return {**found.cores(), **_either(graph, either_way, joined, tool)}
+
+
+def _either(
+    graph: ValueGraph,
+    numbers: list[int],
+    joined: Mapping[tuple[str, str], list[int]],
+    tool: Personality,
+) -> Mapping[str, Operations]:
+    """Quotients that may be products, but for those beside products: these may be done in another order then, and be fewer.
+
+    Args:
+        graph: of the program.
+        numbers: of the quotients.
+        joined: other values by the class of the operator that makes them.
+        tool: whose operators are counted.
+    """
+    members = {n for (in_class, _), some in joined.items() if in_class == "product" for n in some}
+    members.update(numbers)
+    beside = {k for n in members for k in graph.values[n].operands}
+    kind: Operations | None = None
+    times = 0
+    for number in numbers:
+        value = graph.values[number]
+        if number in beside or value.operands[0] in members or value.op is None:
+            continue
+        own = either(kind_of(value.op, tool), kind_of(as_product(value.op), tool))
+        if own is not None:
+            times += 1
+            ways = own.ways if kind is None else (*kind.ways, *own.ways)
+            kind = Operations(0, tuple(dict.fromkeys(ways)))
+    return {} if kind is None else {EITHER: replace(kind, times=times)}
 
 
 @dataclass(slots=True)

@@ -101,7 +101,11 @@ def operator_of(tool: Personality, op: Op) -> Operator:
 
 
 def longest_chain(
-    graph: ValueGraph, tool: Personality, free: bool, composed: frozenset[str] = frozenset()
+    graph: ValueGraph,
+    tool: Personality,
+    free: bool,
+    composed: frozenset[str] = frozenset(),
+    products: frozenset[int] = frozenset(),
 ) -> Chain:
     """The longest chain to a result.
 
@@ -110,8 +114,10 @@ def longest_chain(
         tool: whose operators count.
         free: sums and products of floats may be done in any order.
         composed: types of values, of which operators of several classes may be composed.
+        products: quotients that may be products, by their identity: what they divide may pass any tree of products.
     """
     timed = _Timed(graph, tool, free, composed)
+    timed.products = products
     times = timed.all()
     last = max(graph.results & times.keys(), key=lambda n: times[n], default=None)
     if last is None:
@@ -127,6 +133,7 @@ class _Timed:
     ) -> None:
         self.graph, self.tool, self.free, self.composed = graph, tool, free, composed
         self.state = tool.usable_ns
+        self.products: frozenset[int] = frozenset()
         self.extremes = extremes_of(graph)
         self.known: dict[tuple[object, ...], tuple[str, float, int, int]] = {}
         self.times: dict[int, float] = {}
@@ -171,17 +178,19 @@ class _Timed:
             self._run(number, operands, (in_class, family), delay)
             return
         kind, delay, states, closing = self._operator(op)
-        before = max((self.times[k] for k in value.operands), default=0.0)
+        passed = value.operands[:1] if id(op) in self.products else ()
+        before = max((self.times[k] for k in value.operands if k not in passed), default=0.0)
         if states:
             if kind == "mul":
                 states -= self.tool.sums.saved
             if number in self.graph.handed:
                 states -= closing
-            self.times[number] = (floor(before / self.state + _EXACT) + max(0, states)) * self.state
+            time = (floor(before / self.state + _EXACT) + max(0, states)) * self.state
+            self.times[number] = max([time, *(self.times[k] for k in passed)])
             return
-        passed = before - floor(before / self.state + _EXACT) * self.state
-        if passed > _EXACT and passed + delay > self.state:
-            before += self.state - passed
+        begun = before - floor(before / self.state + _EXACT) * self.state
+        if begun > _EXACT and begun + delay > self.state:
+            before += self.state - begun
         self.times[number] = before + delay
 
     def _class(self, number: int, op: Op) -> tuple[str, str]:

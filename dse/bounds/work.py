@@ -18,6 +18,7 @@ from dse.bounds.alike import Counted, different, repeated, shapes_of
 from dse.bounds.counted import counted, kind_of
 from dse.bounds.critical import longest_chain
 from dse.bounds.distinct import Facts, Row, Tag, facts_of, folds, is_constant, row_of
+from dse.bounds.quotients import EITHER, as_product, maybe_products
 from dse.bounds.roofline import Operations
 from dse.bounds.two_passes import two_passes
 from dse.bounds.value_graph import LARGE, MOST, ValueGraph
@@ -68,14 +69,16 @@ def work_of(program: Program, tool: Personality, reassociate: bool = False) -> W
         # In one pass all of that is done too, and more: each iteration rescales what it adds to.
         program = two_passes(build(program), (), floats=True)[0].scop.program
     facts = facts_of(program)
-    counter = _Counter(facts, tool, reassociate)
+    products = maybe_products(program, facts.statements) if reassociate else frozenset()
+    counter = _Counter(facts, tool, reassociate, products)
     counter.count()
-    chains = [*_recurrences(facts, tool, reassociate)]
+    chains = [*_recurrences(facts, tool, reassociate, products)]
     operations = counter.operations
     graph = _graph(facts, counter.knows_most())
     if graph is not None:
-        operations = _most(operations, counted(graph, tool, reassociate), counter.floats)
-        longest = longest_chain(graph, tool, reassociate, facts.composed)
+        known = counted(graph, tool, reassociate, products)
+        operations = _most(operations, known, counter.floats | {EITHER})
+        longest = longest_chain(graph, tool, reassociate, facts.composed, products)
         chains.append((longest.cycles, str(longest)))
     return Work(
         program,
@@ -154,6 +157,7 @@ class _Counter:
     facts: Facts
     tool: Personality
     free: bool
+    products: frozenset[int]  # quotients that may be products
     totals: dict[str, int] = field(default_factory=dict)
     kinds: dict[str, Operations] = field(default_factory=dict)  # by core, not yet counted
     floats: set[str] = field(default_factory=set)  # cores on floats
@@ -173,6 +177,8 @@ class _Counter:
             self._elements(name, stmt)
             shapes = shapes_of(stmt, known)
             for n in sorted(_always(stmt)):
+                if id(stmt.ops[n]) in self.products:
+                    continue
                 operator = _operator(stmt, n, self.tool)
                 kind = None if operator is None else kind_of(stmt.ops[n], self.tool)
                 if operator is None or kind is None or _may_be_guard(stmt, n):
@@ -198,7 +204,7 @@ class _Counter:
         for name, stmt in self.facts.statements.items():
             for n in range(len(stmt.ops)):
                 operator = _operator(stmt, n, self.tool)
-                if operator is not None:
+                if operator is not None and id(stmt.ops[n]) not in self.products:
                     core = operator.core if operator.core in self.floats else ""
                     every[core] = every.get(core, 0) + (self.facts.counted[name] or 0)
         for core, times in self.totals.items():
@@ -247,12 +253,14 @@ class _Counter:
 # -------------------------------------------------------------------------------------- recurrences
 
 
-def _recurrences(facts: Facts, tool: Personality, free: bool) -> Iterator[tuple[int, str]]:
+def _recurrences(
+    facts: Facts, tool: Personality, free: bool, products: frozenset[int]
+) -> Iterator[tuple[int, str]]:
     """Least cycles and a description of each chain of dependences."""
 
     def path(stmt: str, accesses: tuple[Read, ...]) -> list[Group]:
         known = facts.statements.get(stmt)  # none of one that is folded to a constant
-        return [] if known is None else _path(known, accesses, tool, free)
+        return [] if known is None else _path(known, accesses, tool, free, products)
 
     found = chains(facts.values, facts.counts, lambda s, a: tuple(path(s.name, (a,))))
     for chain in found:
@@ -298,10 +306,14 @@ def _groups(found: list[Group]) -> list[Group]:
 
 
 def _path(
-    stmt: Statement, accesses: tuple[Read, ...], tool: Personality, free: bool
+    stmt: Statement,
+    accesses: tuple[Read, ...],
+    tool: Personality,
+    free: bool,
+    products: frozenset[int],
 ) -> list[Group]:
     """The operators between a load and the statement's result, the fewest states that one of the
-    loads has.
+    loads has. What is divided by what a loop keeps may pass a product.
     """
     read = {(a.array, a.indices) for a in accesses}
     best: list[Group] | None = None
@@ -310,9 +322,18 @@ def _path(
             continue
         longest: dict[int, list[Group]] = {start: []}
         for n in range(start + 1, len(stmt.ops)):
-            into = [longest[k] for k in stmt.ops[n].operands if k in longest]
+            operands = stmt.ops[n].operands
+            passed = operands[:1] if id(stmt.ops[n]) in products else ()
+            into = [longest[k] for k in operands if k in longest and k not in passed]
+            ways = [
+                _groups_along(longest[k], _product(stmt.ops[n], tool))
+                for k in passed
+                if k in longest
+            ]
             if into:
-                longest[n] = _groups_along(max(into, key=_states), _group(stmt, n, tool, free))
+                ways.append(_groups_along(max(into, key=_states), _group(stmt, n, tool, free)))
+            if ways:
+                longest[n] = max(ways, key=_states)
         found = longest.get(len(stmt.ops) - 1)
         if found is not None and (best is None or _states(found) < _states(best)):
             best = found
@@ -325,6 +346,12 @@ def _groups_along(before: list[Group], group: Group | None) -> list[Group]:
     if before and group[0] and before[-1][0] == group[0]:
         return [*before[:-1], (group[0], min(before[-1][1], group[1]))]
     return [*before, group]
+
+
+def _product(op: Op, tool: Personality) -> Group:
+    """The product in the place of a quotient, which others that are beside it may be reordered with."""
+    states = min(_cheapest(tool, as_product(op)).distance, _cheapest(tool, op).distance)
+    return f"{op.type} {REAL_SUMS['mul']}", max(0, states - tool.sums.saved)
 
 
 def _states(groups: list[Group]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,7 +19,8 @@ class Variant:
     ``program`` is the kernel with what the steps add to it, ``made`` are partitions that they bring with them.
     All nests run at the same time where they are ``beside`` one another, as processes with FIFOs between them.
     ``overlaps`` are the loops whose iterations overlap. Of what is ``certain`` no copies wait for one another, or but for
-    registers of their own, which is where estimates of other structures are far too low.
+    registers of their own, which is where estimates of other structures are far too low. ``like`` names a structure whose
+    copies wait for the same, so that how far an estimate of the one is off tells of the other.
     """
 
     name: str
@@ -29,6 +31,12 @@ class Variant:
     beside: bool = False
     overlaps: tuple[Overlap, ...] = ()
     certain: bool = False
+    like: str = ""
+
+    @property
+    def family(self) -> str:
+        """The structures whose copies wait for the same: how many statements an iteration has does not matter."""
+        return re.sub(r"\d+", "", self.like or self.name)
 
     @property
     def is_settled(self) -> bool:

@@ -11,6 +11,7 @@ from dse.space.costs.at_once import overlaps_in
 from dse.space.loops.alignment import turned, waiting_turned
 from dse.space.loops.blocks import blocks_outermost, in_blocks
 from dse.space.loops.overlaps import leaves_regions
+from dse.space.loops.reciprocals import reciprocals
 from dse.space.loops.rectangles import in_rectangles, short_chains
 from dse.space.loops.regrouped import critical_last, distributed, reassociated
 from dse.space.loops.told_apart import first_apart, turns_written_out
@@ -86,6 +87,11 @@ def variants(
         if longer != free:
             more = _variants(moved, longer, context, reassociate, start)
             found += [replace(v, name=f"{v.name}, {how}") for v in more]
+    if reassociate and not start.structured:
+        moved, longer = reciprocals(state, free)
+        if longer != free:
+            more = _variants(moved, longer, context, reassociate, start)
+            found += [replace(v, name=f"{v.name}, one division", like=v.name) for v in more]
     for factor in FACTORS if not start.structured else ():
         name = f"running sums in blocks of {factor}"
         blocks, longer = scanned(state, free, factor, reassociate)

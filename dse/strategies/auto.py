@@ -16,6 +16,7 @@ from dse.strategies.certain import certain
 from dse.strategies.estimates import Estimates
 from dse.strategies.fabric import FabricBudget, FabricPlan, fabric_budget
 from dse.strategies.filters import filters
+from dse.strategies.missed import Missed
 from dse.strategies.one_block import one_block
 from dse.strategies.patience import ENDLESS, Patience
 from dse.strategies.pom import pom
@@ -101,6 +102,7 @@ def solved(
     fastest = min(fits, default=inf)
     seen = set(known)
     dear: dict[Point, Result] = {}
+    missed = Missed(space, fabric.estimates)
     first: list[tuple[int, tuple[Solution, ...]]] = []
     for number in range(len(space.variants)):
         if any(found for _, found in first) and patience.is_planned:
@@ -115,7 +117,7 @@ def solved(
             found = _fitting(space, number, spend, found, fastest)
             fresh = [solution for solution in found if solution.point not in dear]
             for solution in _worth(fresh or found, count):
-                if solution.cycles > _MARGIN * fastest or solution.over > _EXCESS:
+                if missed.is_slower(solution, fastest) or solution.over > _EXCESS:
                     break
                 if solution.point in dear:
                     dearest = solution.point
@@ -126,6 +128,7 @@ def solved(
                 fabric.learn(solution.point, result)
                 if result.latency is None:
                     continue
+                missed.learn(solution, result)
                 if result.status is Status.OK:
                     fastest = min(fastest, result.latency)
                 else:

@@ -110,6 +110,7 @@ CODES: dict[str, str] = {
     "W246": "a trim of a statement of which all values are read, or which cannot be said of",
     "W247": "a pivot where no nest reads rows or columns that it updates, or which cannot be told apart",
     "W248": "two passes of a loop whose sums are not rescaled to a running extremum",
+    "W249": "a reciprocal of a divisor that the loop does not keep",
     "W250": "two loops that are no one loop: more stands in the outer one, or their iterations are no range",
     "W251": "a loop that was not flattened: nothing divides by the size",
     "W252": "a loop of which peeling would leave nothing",

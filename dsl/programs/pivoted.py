@@ -102,7 +102,7 @@ def with_pivot(program: Program, name: str, level: int, runs: Runs) -> Pivoted:
         raise NoPivotError(f"no nest in '{loop.var}' reads a row or column that it updates")
     new = replace(loop, body=tuple(body))
     arrays = (*program.arrays, *(a for c in copies for a in c.arrays))
-    whole = replace(program, arrays=arrays, body=replaced(program.body, (loop,), new))
+    whole = replace(program, arrays=arrays, body=replaced(program.body, (loop,), (new,)))
     origins = {n: o for c in copies for n, o in c.origins.items()}
     return Pivoted(ordered_locals(whole), origins)
 

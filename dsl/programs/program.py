@@ -199,8 +199,8 @@ def map_statements(node: Node, new: Callable[[Stmt], Node]) -> Node:
             return new(node)
 
 
-def replaced(nodes: tuple[Node, ...], old: Sequence[Node], new: Node) -> tuple[Node, ...]:
-    """The nodes with one in the place of some that follow each other in one body, which are known by their identity."""
+def replaced(nodes: tuple[Node, ...], old: Sequence[Node], new: Sequence[Node]) -> tuple[Node, ...]:
+    """The nodes with others in the place of some that follow each other in one body, which are known by their identity."""
 
     def inside(node: Node) -> Node:
         match node:
@@ -215,7 +215,7 @@ def replaced(nodes: tuple[Node, ...], old: Sequence[Node], new: Node) -> tuple[N
     found: list[Node] = []
     for node in nodes:
         if node is old[0]:
-            found.append(new)
+            found += new
         elif not any(node is one for one in old):
             found.append(inside(node))
     return tuple(found)

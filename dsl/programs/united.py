@@ -117,7 +117,7 @@ def united(program: Program, one: str, other: str) -> Iterator[United]:
     _check_alike(pair, mine, its)
     for bounds in _BOUNDS:
         whole, joined = _whole(pair, first, second, _merged(mine, its, bounds))
-        body = replaced(program.body, (siblings[at], siblings[at + 1]), whole)
+        body = replaced(program.body, (siblings[at], siblings[at + 1]), (whole,))
         new = ordered_locals(replace(program, body=body))
         origins = dict(_origins(around, {**joined, second: first}, second, len(loops), pair))
         yield United(new, origins, pair.locals)

@@ -53,3 +53,8 @@ class RecurrenceMethods(RangeMethods):
     def two_pass(self, stmts: Sequence[str], loop: str) -> Self:
         """See `dsl.schedules.recurrence_steps.TwoPass`."""
         return self._add(steps.TwoPass, stmts, loop)
+
+    @step_method
+    def reciprocal(self, stmt: str, loop: str) -> Self:
+        """See `dsl.schedules.recurrence_steps.Reciprocal`."""
+        return self._add(steps.Reciprocal, stmt, loop)

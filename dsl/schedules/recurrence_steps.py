@@ -119,3 +119,16 @@ class TwoPass(Step):
     def reassociated(self) -> frozenset[str]:
         """Its statements."""
         return frozenset(self.stmts)
+
+
+@dataclass(frozen=True, slots=True)
+class Reciprocal(Step):
+    """Divide once by what all iterations of ``loop`` divide by, in ``stmt``, and multiply by the reciprocal then. Floats round
+    otherwise.
+    """
+
+    kind = "reciprocal"
+    other_names = ("invert_divisor", "reciprocal_math")
+    stmt: str
+    loop: str
+    reassociated = Reassociate.reassociated

@@ -30,7 +30,8 @@ _Row = tuple[int, int]
 
 
 def alignments(state: ScheduledScop, nest: Sequence[Piece], depth: int) -> list[Align]:
-    """The alignments of a nest that free loops which are not free now, those first that free most.
+    """The alignments of a nest that free loops which are not free now, those first that free most, and of them those first
+    that move the statements least against each other: what an iteration of one hands to the next of another one waits there.
 
     The loops of a statement are free where a loop around carries all that its iterations hand on to each
     other, terms of a sum included: they may then run in any order.
@@ -46,13 +47,14 @@ def alignments(state: ScheduledScop, nest: Sequence[Piece], depth: int) -> list[
     present = system.freed([(depth, 1)] * len(nest))
     if present == sum(len(p.dims) for p in nest):
         return []
-    found: list[tuple[int, Align]] = []
+    found: list[tuple[int, int, Align]] = []
     for rows in islice(system.assignments(), _MOST_ROWS):
         freed = system.freed(rows)
-        step = system.aligned(rows) if freed > present else None
-        if step is not None:
-            found.append((freed, step))
-    return [step for _, step in sorted(found, key=lambda pair: -pair[0])]
+        offsets = system.offsets(rows) if freed > present else None
+        step = system.aligned(rows, offsets) if offsets is not None else None
+        if offsets is not None and step is not None:
+            found.append((-freed, sum(offsets), step))
+    return [step for *_, step in sorted(found, key=lambda one: one[:2])]
 
 
 @dataclass(frozen=True)
@@ -120,11 +122,8 @@ class _System:
         ways = [(level, sign), (level, -sign)]
         return terms is None or any(self._minimum(terms, n, n, way, way) > 0 for way in ways)
 
-    def aligned(self, rows: Sequence[_Row]) -> Align | None:
-        """The step for an assignment; None where there are no offsets or no order."""
-        offsets = self._offsets(rows)
-        if offsets is None:
-            return None
+    def aligned(self, rows: Sequence[_Row], offsets: Sequence[int]) -> Align | None:
+        """The step for an assignment with its offsets; None where there is no order."""
         order = self._sequence(rows, offsets)
         if order is None:
             return None
@@ -135,7 +134,7 @@ class _System:
         names = tuple(self.pieces[n].name for n in order)
         return Align(names, tuple(str(times[n]) for n in order), depth=self.depth)
 
-    def _offsets(self, rows: Sequence[_Row]) -> list[int] | None:
+    def offsets(self, rows: Sequence[_Row]) -> list[int] | None:
         """The least offsets, none negative, that satisfy all dependences."""
         count = len(self.pieces)
         edges = [

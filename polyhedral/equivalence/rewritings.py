@@ -14,6 +14,7 @@ from dsl.schedules.recurrence_steps import (
     CriticalLast,
     Locate,
     Pivot,
+    Reciprocal,
     Scan,
     Tree,
     TwoPass,
@@ -29,6 +30,7 @@ from polyhedral.equivalence.loops import Origin, check_loops
 from polyhedral.equivalence.partial_sums import check_partial_sums, sum_of
 from polyhedral.equivalence.pivoting import check_pivoting
 from polyhedral.equivalence.raised import NotProven
+from polyhedral.equivalence.reciprocals import check_reciprocal
 from polyhedral.equivalence.refutation import Refutation
 from polyhedral.equivalence.replication import check_replication
 from polyhedral.equivalence.reuse import check_reuse
@@ -68,6 +70,7 @@ Rewrites = (
     | Pivot
     | TwoPass
     | Unite
+    | Reciprocal
 )
 REWRITING = get_args(Rewrites)
 
@@ -129,7 +132,7 @@ def _rewriting(
             made = materialised(before)
             yield Rewriting(step, program, made.program, _origins(made), before.reassociated)
             yield Rewriting(step, made.program, new)
-        case Expand() | Replicate() | CriticalLast():
+        case Expand() | Replicate() | CriticalLast() | Reciprocal():
             yield Rewriting(step, program, new)
         case Locate() | Scan() | Tree() | TwoPass():
             yield Rewriting(step, program, new, depth=_depth(before, step.loop, step) - 1)
@@ -217,6 +220,8 @@ def _checked(rewriting: Rewriting) -> Refutation | None:
             return check_uniting(before, after, stmt, other)
         case CriticalLast(stmt=stmt):
             return check_term_order(before, after, stmt)
+        case Reciprocal(stmt=stmt):
+            return check_reciprocal(before, after, stmt)
 
 
 def _along_a_loop(rewriting: Rewriting) -> Refutation | None:

@@ -59,6 +59,24 @@ def _floor(aff: isl.Aff, names: Sequence[str]) -> Affine:
     return total // int(below.to_python())
 
 
+def value_told(points: isl.Set, dim: int, names: Sequence[str]) -> Affine | None:
+    """What a dimension is at all points in terms of those before it; None where an equation without divisions does not say it."""
+    found = []
+    for c in points.affine_hull().get_constraints():
+        own = c.get_coefficient_val(isl.dim_type.set, dim).to_python()
+        later = any(
+            c.get_coefficient_val(isl.dim_type.set, k).to_python()
+            for k in range(dim + 1, len(names))
+        )
+        divides = any(
+            c.get_coefficient_val(isl.dim_type.div, k).to_python()
+            for k in range(c.dim(isl.dim_type.div))
+        )
+        if c.is_equality() and abs(own) == 1 and not later and not divides:
+            found.append((_linear(c, names) - Affine.of(names[dim]) * own) * -own)
+    return min(found, key=str, default=None)
+
+
 def limits_of(points: isl.Set, names: Sequence[str], within: isl.Set | None = None) -> Limits:
     """Bounds of the last dimension, in terms of those before, that hold at all points.
 

@@ -54,6 +54,7 @@ from polyhedral.transforms.recurrences import (  # noqa: F401
     partial_sums,
     pivot,
     reassociate,
+    reciprocal,
     scan,
     tree,
     two_pass,

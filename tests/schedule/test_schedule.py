@@ -32,9 +32,9 @@ def every_step() -> Schedule:
     s.locate("S1", "k").scan("S1", "i", 8).replicate("A", "i", 4).carry("A", "k").tree("S1", "k")
     s.spread("i").spread("j", 4, "cyclic")
     s.mirror("A", "A[k, j]").mirror("A", "A[i, k]", "rows")
-    s.pivot("k").two_pass(["S1", "S2"], "k").critical_last("S1").versions("A", "k").versions(
-        "A", "k", 2
-    )
+    s.pivot("k").reciprocal("S1", "k").two_pass(["S1", "S2"], "k").critical_last("S1").versions(
+        "A", "k"
+    ).versions("A", "k", 2)
     s.join("ii", "i").join("ii", "i", "t").unflatten("t", 8)
     s.unflatten("t", 8, "i", "j").peel("i").peel("i", 2, "end").separate().unite("S0", "S1").trim(
         "S0"

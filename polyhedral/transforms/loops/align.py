@@ -28,7 +28,8 @@ After ``align(["S1", "S0", "S2"], ["j", "k", "k"])``, with the step of eliminati
           S2(i, j, k)
 
 In an iteration the statements run one after the other in the order named, each in the rest of its
-loops, in their order; `fuse` lets them share these. The outermost ``depth`` loops stay around all. Of the
+loops, in their order; `fuse` lets them share these. Of the rest loops that run once are left out, as the loops around say in which
+iteration. The outermost ``depth`` loops stay around all. Of the
 loops in an expression (``"39 - j"``, ``"t + i"``) the innermost one that is not multiplied becomes
 the new loop; where there is none (``"0"``), the statement is put into the new loop.
 """
@@ -46,6 +47,7 @@ from dsl.programs.names import unused
 from dsl.schedules.loop_requests import NO_REQUESTS
 from dsl.schedules.step_calls import MAX_NUMBER
 from dsl.schedules.steps import Align
+from polyhedral.isl.conditions import value_told
 from polyhedral.scop.lookup import find_statement
 from polyhedral.scop.scheduled import Dim, LoopId, Piece, Place, ScheduledScop
 from polyhedral.transforms.registry import transform
@@ -69,7 +71,10 @@ def align(state: ScheduledScop, step: Align) -> ScheduledScop:
             for d in row.inner
         ]
         new = row.under(loop, inner)
-        moved[id(row.piece)] = new, row.place(first.piece.place[step.depth], len(inner))
+        if len(state.of_statement(row.name)) == 1:
+            new = _without_told(new, step.depth)
+        inside = len(new.dims) - step.depth - 1
+        moved[id(row.piece)] = new, row.place(first.piece.place[step.depth], inside)
     return state.with_places(moved.get(id(p), (p, p.place)) for p in state.pieces)
 
 
@@ -118,6 +123,19 @@ class _Row:
         if not inner:
             return (*outer, (self.rank, *old))
         return (*outer, (self.rank, *old[:-1]), *[0] * (inner - 1), old[-1])
+
+
+def _without_told(piece: Piece, depth: int) -> Piece:
+    """The piece without loops inside the new one that run once, as the loops around say in which iteration: ``i == k + 1``."""
+    names = piece.names
+    for level in range(len(names) - 1, depth, -1):
+        dim = piece.dims[level]
+        told = value_told(piece.domain, level, names) if piece.hull is piece.domain else None
+        if told is not None and dim == Dim(dim.name, dim.uid):
+            dims = (*piece.dims[:level], *piece.dims[level + 1 :])
+            piece = piece.transformed(dims, {dim.name: told})
+            names = piece.names
+    return piece
 
 
 def _rows(state: ScheduledScop, step: Align) -> Iterator[_Row]:
