@@ -38,6 +38,7 @@ from polyhedral.legality.loop_bodies import (
     tell_alike,
     tells,
 )
+from polyhedral.legality.masks import Mask, unmasked
 from polyhedral.legality.rescaled_terms import (
     NotRescaledError,
     Scale,
@@ -59,23 +60,29 @@ def sums_in(program: Program, name: str, level: int) -> tuple[str, ...]:
         name: a statement of the loop.
         level: of the loop, counted from the outermost.
     """
-    body = LoopBody.of(program, name, level)
-    for extremum in extrema(body):
-        resolver, found = Resolver(body, extremum), dict[str, str]()
-        for place in body.places:
-            target = place.stmt.target
-            sums = Load(target, place.stmt.value.dtype) in walk(place.stmt.value)
-            if not sums or place.stmt.name in extremum.chain or body.is_own(target.array):
-                continue
-            try:
-                uses = marked(resolver.resolved(place.stmt.value, place))
-            except NotRescaledError:
-                uses = False
-            if uses:
-                found.setdefault(target.array, place.stmt.name)
-        if found:
-            return tuple(found.values())
+    for body, _ in unmasked(LoopBody.of(program, name, level)):
+        for extremum in extrema(body):
+            found = _using(body, extremum)
+            if found:
+                return found
     return ()
+
+
+def _using(body: LoopBody, extremum: Extremum) -> tuple[str, ...]:
+    """A statement of each sum of a loop that uses an extremum."""
+    resolver, found = Resolver(body, extremum), dict[str, str]()
+    for place in body.places:
+        target = place.stmt.target
+        sums = Load(target, place.stmt.value.dtype) in walk(place.stmt.value)
+        if not sums or place.stmt.name in extremum.chain or body.is_own(target.array):
+            continue
+        try:
+            uses = marked(resolver.resolved(place.stmt.value, place))
+        except NotRescaledError:
+            uses = False
+        if uses:
+            found.setdefault(target.array, place.stmt.name)
+    return tuple(found.values())
 
 
 def rescaled(program: Program, names: Sequence[str], level: int) -> Rescaled:
@@ -89,17 +96,18 @@ def rescaled(program: Program, names: Sequence[str], level: int) -> Rescaled:
     Raises:
         NotRescaledError: they are none, or the loop cannot be two.
     """
-    body = LoopBody.of(program, names[0], level)
+    whole = LoopBody.of(program, names[0], level)
     for name in names:
-        if not any(place.stmt.name == name for place in body.places):
-            raise NotRescaledError(f"{name} does not run in '{body.loop.var}'")
+        if not any(place.stmt.name == name for place in whole.places):
+            raise NotRescaledError(f"{name} does not run in '{whole.loop.var}'")
     refused: NotRescaledError | None = None
-    for extremum in extrema(body):
-        try:
-            return _Passes.of(body, extremum, names).made()
-        except NotRescaledError as error:
-            refused = error
-    raise refused or NotRescaledError(f"nothing in '{body.loop.var}' is a running extremum")
+    for body, mask in unmasked(whole):
+        for extremum in extrema(body):
+            try:
+                return _Passes.of(body, extremum, names, mask).made()
+            except NotRescaledError as error:
+                refused = error
+    raise refused or NotRescaledError(f"nothing in '{whole.loop.var}' is a running extremum")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,15 +116,19 @@ class _Passes:
 
     Attributes:
         temporaries: statements that compute something for the sums alone, of the extremum.
+        mask: the condition that all of these are under; the body is without it.
     """
 
     body: LoopBody
     extremum: Extremum
     sums: tuple[Sum, ...]
     temporaries: frozenset[str]
+    mask: Mask | None = None
 
     @staticmethod
-    def of(body: LoopBody, extremum: Extremum, names: Sequence[str]) -> _Passes:
+    def of(
+        body: LoopBody, extremum: Extremum, names: Sequence[str], mask: Mask | None = None
+    ) -> _Passes:
         """The sums of statements.
 
         Raises:
@@ -132,13 +144,19 @@ class _Passes:
         kind = extremum.value.op
         sums = tuple(scaled_sum(body, a, resolver.resolved, compared, kind) for a in arrays)
         own = {p.stmt.name for each in sums for p in each.places} | extremum.chain
+        kept = {p.stmt.name for each in sums for p in each.places} | {extremum.kept.stmt.name}
+        if mask is not None and not kept <= mask.names:
+            text = f"{min(kept - mask.names)} is not under the condition of {min(mask.names)}"
+            raise NotRescaledError(text)
+        if mask is not None and marked(resolver.resolved(mask.cond, extremum.kept)):
+            raise NotRescaledError(f"which iterations count depends on {extremum.load.access}")
         temporaries = set()
         for place in body.places:
             if place.stmt.name in own or not marked(resolver.resolved(place.stmt.value, place)):
                 continue
             resolver.check_temporary(place, own)
             temporaries.add(place.stmt.name)
-        return _Passes(body, extremum, sums, frozenset(temporaries))
+        return _Passes(body, extremum, sums, frozenset(temporaries), mask)
 
     # ------------------------------------------------------------------------------- the passes
 
@@ -149,10 +167,16 @@ class _Passes:
             NotRescaledError: they do not compute the same.
         """
         first, second = self._first(), self._second()
+        if self.mask is not None:
+            first, second = self.mask.under(first), self.mask.under(second)
         copied = self._check_handed_on(first, second)
         for place in copied:
             second[place.stmt.name] = place.stmt
         starts = tuple(self._starts())
+        if starts and self.mask is not None:
+            raise NotRescaledError(
+                "no iteration may count, and a sum is not 0 in front of the loop"
+            )
         inner = tuple(
             loop for loop in self.extremum.kept.loops if tells(self.extremum.load.access, loop.var)
         )
@@ -163,6 +187,8 @@ class _Passes:
     def _first(self) -> dict[str, Stmt]:
         """All that the extremum needs, and the extremum."""
         needed, pending = set[str](), [*loads(self.extremum.other)]
+        if self.mask is not None:
+            pending += loads(self.mask.cond)
         seen: set[str] = set()
         while pending:
             array = pending.pop().array

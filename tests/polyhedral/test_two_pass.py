@@ -86,7 +86,23 @@ def columns(x: f32[8, 4], w: f32[8], beta: f32, m: f32[4], s: f32[4], u: f32[4, 
                 )
 
 
-FORMS = [softmax, branches, attention, columns]
+@weft.kernel
+def masked(x: f32[3, 9], keep: f32[9], out: f32[3, 2]):
+    for r in range(3):
+        top: f32 = -1e30
+        total: f32 = 0.0
+        count: f32 = 0.0
+        for i in range(9):
+            if keep[i] > 0.0:
+                higher: f32 = max(top, x[r, i])
+                total = total * weft.exp(top - higher) + weft.exp(x[r, i] - higher)
+                count += 1.0
+                top = higher
+        out[r, 0] = total
+        out[r, 1] = top + count
+
+
+FORMS = [softmax, branches, attention, masked, columns]
 
 
 def passes(program: Program) -> tuple[Program, Schedule]:
@@ -123,7 +139,7 @@ def test_it_comes_to_the_same(form: weft.Kernel) -> None:
 
 
 def test_all_levels_agree() -> None:
-    cases = [Case(n, k.program, passes(k.program)[1]) for n, k in enumerate(FORMS[:3])]
+    cases = [Case(n, k.program, passes(k.program)[1]) for n, k in enumerate(FORMS[:4])]
     found = check_levels(cases, cxx=False)
     assert not found, found[0].report()
 
@@ -194,6 +210,31 @@ def closed(x: f32[9], g: f32[9], v: f32[9, 3], out: f32[9], a: f32[3]):
 
 
 @weft.kernel
+def at_times(x: f32[9], v: f32[9], out: f32[2]):
+    m: f32 = x[0]
+    t: f32 = 1.0
+    for i in range(9):
+        always: f32 = max(m, x[i])
+        if v[i] > 0.0:
+            with weft.stmt("always"):
+                t = t * weft.exp(m - always) + weft.exp(x[i] - always)
+        m = always
+    for i in range(9):
+        near: f32 = max(m, x[i])
+        if m < x[i] + 1.0:
+            with weft.stmt("near"):
+                t = t * weft.exp(m - near) + weft.exp(x[i] - near)
+            m = near
+    for i in range(9):
+        counted: f32 = max(m, x[i])
+        if v[i] > 0.0:
+            with weft.stmt("counted"):
+                t = t * weft.exp(m - counted) + weft.exp(x[i] - counted)
+            m = counted
+    out[0] = t + m
+
+
+@weft.kernel
 def feeds(x: f32[9], y: f32[9], out: f32[2]):
     m: f32 = x[0]
     s: f32 = 0.0
@@ -218,6 +259,9 @@ def feeds(x: f32[9], y: f32[9], out: f32[2]):
         (closed, ("moving",), "what 'i' rescales by is not the same each time"),
         (closed, ("some",), "t is not rescaled in each iteration in which m changes"),
         (closed, ("part",), "a[k] is not rescaled in each iteration"),
+        (at_times, ("always",), "is not under the condition of always"),
+        (at_times, ("near",), "nothing in 'i' is a running extremum"),
+        (at_times, ("counted",), "no iteration may count, and a sum is not 0 in front"),
         (closed, ("first",), "second uses m as it is in between"),
         (closed, ("first", "used"), "used does not run in 'i'"),
         (closed, (), "names no statement"),
