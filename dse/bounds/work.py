@@ -157,7 +157,7 @@ class _Counter:
     facts: Facts
     tool: Personality
     free: bool
-    products: frozenset[int]  # quotients that may be products
+    products: frozenset[int] = frozenset()  # quotients that may be products
     totals: dict[str, int] = field(default_factory=dict)
     kinds: dict[str, Operations] = field(default_factory=dict)  # by core, not yet counted
     floats: set[str] = field(default_factory=set)  # cores on floats

@@ -88,10 +88,7 @@ def variants(
             more = _variants(moved, longer, context, reassociate, start)
             found += [replace(v, name=f"{v.name}, {how}") for v in more]
     if reassociate and not start.structured:
-        moved, longer = reciprocals(state, free)
-        if longer != free:
-            more = _variants(moved, longer, context, reassociate, start)
-            found += [replace(v, name=f"{v.name}, one division", like=v.name) for v in more]
+        found += _with_one_division(state, free, context)
     for factor in FACTORS if not start.structured else ():
         name = f"running sums in blocks of {factor}"
         blocks, longer = scanned(state, free, factor, reassociate)
@@ -164,6 +161,27 @@ def _variants(
         outer += [[_of_blocks(_variant(*one, context))] for one in blocks]
         bound += [_of_blocks(v) for one in blocks for v in _bound(*one, context)]
     return [*plain, *(variant for some in outer for variant in some), *bound]
+
+
+def _with_one_division(
+    state: ScheduledScop, free: tuple[Step, ...], context: Context
+) -> Iterator[Variant]:
+    """The program with reciprocals of what loops keep, in those structures in which many elements are divided at once."""
+    moved, steps = reciprocals(state, free)
+    if steps == free:
+        return
+    structures = structures_of(moved, steps)
+    others = aligned_structures(structures)
+    some = others or structures
+    triangles = replace(context, uneven=True)
+    rectangles = partial(in_rectangles, counts=context.counts)
+    made = [[_variant(*one, context)] for one in some]
+    made += [[_variant(*one, triangles)] for one in with_rows(some)]
+    made += _unrolled_inside([*some, *after(others, "turned", turned)], context)
+    boxes = after(some, "in rectangles", rectangles)
+    made += [[*map(_with_short_chains, _both(*one, context))] for one in boxes]
+    for variant in (v for variants in made for v in variants):
+        yield replace(variant, name=f"{variant.name}, one division", like=variant.name)
 
 
 def _replicated(
