@@ -7,12 +7,14 @@ from dataclasses import replace
 import pytest
 
 import weft
+from dse.space.loops.alignment import aligned
 from dse.space.loops.reciprocals import reciprocals
 from dsl.errors.errors import ScheduleError
 from dsl.expressions.expr import Access, Binary, Const
 from dsl.programs.program import Program, Stmt, map_statements
 from dsl.schedules.recurrence_steps import Reciprocal
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
+from dsl.schedules.steps import Align
 from polyhedral.equivalence.reciprocals import check_reciprocal
 from polyhedral.schedule import apply
 from polyhedral.scop.scheduled import build
@@ -111,6 +113,16 @@ def test_the_search_finds_them() -> None:
         found = reciprocals(build(kernel.program), ())[1]
         assert [s.stmt for s in found if isinstance(s, Reciprocal)] == [stmt]
     assert reciprocals(build(others.program), ())[1] == ()
+
+
+def test_divisors_are_known_in_front_of_products_where_their_step_is_outermost() -> None:
+    state = apply(
+        cholesky.program, ScheduleBuilder().unite("S0", "S2").reciprocal("S1", "i").build()
+    )
+    moved, (step,) = aligned(state, ())
+    assert step == Align(("S3", "S1_inverse", "S1", "S0"), ("i", "j", "j", "k"))
+    (piece,) = moved.of_statement("S1_inverse")  # its loop i has one iteration
+    assert piece.names == ("k",)
 
 
 def test_bounds_take_the_cheaper_of_both() -> None:
