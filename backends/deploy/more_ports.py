@@ -122,9 +122,19 @@ def _moved(program: Program, state: ScheduledScop) -> Mapping[tuple[str, bool], 
 
 
 def _cycles(state: ScheduledScop, piece: Piece, access: Access) -> float:
-    """Those of a copy through one port."""
+    """Those of a copy through one port: single words of rows are asked for in a pipeline."""
     words, burst = _burst(state, piece, access)
-    return words * (1 + WAIT / burst)
+    return words * (1 + WAIT / burst) if burst > 1 else words
+
+
+def _large(
+    program: Program, state: ScheduledScop, array: str
+) -> tuple[list[tuple[Piece, Access, bool]], list[tuple[Piece, Access, bool]]]:
+    """The copies of an array that move much of what its largest one moves; and all."""
+    copies = [c for c in _copying(program, state) if c[1].array == array]
+    sizes = [_cycles(state, piece, access) for piece, access, _ in copies]
+    most = max(sizes, default=0.0)
+    return [c for c, size in zip(copies, sizes, strict=True) if size * _LARGE >= most], copies
 
 
 _Turn = tuple[tuple[int, ...], bool]
@@ -135,7 +145,7 @@ def _turns(
     program: Program, state: ScheduledScop, steps: Sequence[Step]
 ) -> Mapping[str, Set[_Turn]]:
     """When each array passes its port, in which direction: tiles of one nest at the same time, those of different nests,
-    and of different iterations around, one after the other.
+    and of different iterations around, one after the other. Copies of little, as of words at a border, do not count.
     """
     cut = {
         find_loop(state, f"{loop}_0", step)
@@ -144,7 +154,8 @@ def _turns(
         for loop in step.loops
     }
     found: dict[str, set[_Turn]] = defaultdict(set)
-    for piece, access, written in _copying(program, state):
+    arrays = dict.fromkeys(access.array for _, access, _ in _copying(program, state))
+    for piece, access, written in (c for a in arrays for c in _large(program, state, a)[0]):
         level = next((k for k, dim in enumerate(piece.dims) if dim.uid in cut), 0)
         found[access.array].add((piece.place[: level + 1], written))
     return found
@@ -203,9 +214,7 @@ def _legal(
     reads may have to go through all of them in both: where the best ways of its copies are none of that, through as many as
     all can be.
     """
-    copies = [c for c in _copying(program, state) if c[1].array == port.argument]
-    sizes = [_cycles(state, piece, access) for piece, access, _ in copies]
-    large = [c for c, size in zip(copies, sizes, strict=True) if size * _LARGE >= max(sizes)]
+    large, copies = _large(program, state, port.argument)
     for some in (large, copies):
         made = _spread(state, some, free, passed)
         if made is not None and _may_be(made[0], port, max(step.ports for step in made[1])):

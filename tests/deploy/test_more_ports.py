@@ -51,6 +51,29 @@ def histogram(image: u8[1080, 1920], count: i32[256]):
         count[image[y, x]] += 1
 
 
+@weft.kernel
+def blurred(image: f32[256, 512], across: f32[256, 512], out: f32[252, 512]):
+    for y, x in weft.grid(256, 508):
+        s: f32 = 0.0
+        for t in range(5):
+            s += image[y, x + t]
+        across[y, x] = s
+    for y, x in weft.grid(252, 508):
+        r: f32 = 0.0
+        for t in range(5):
+            r += across[y + t, x]
+        out[y, x] = r
+
+
+@weft.kernel
+def sweeps(A: f32[258, 514], B: f32[258, 514]):
+    for _t in range(4):
+        for i, j in weft.grid(256, 512):
+            B[i + 1, j + 1] = A[i, j + 1] + A[i + 2, j + 1]
+        for i, j in weft.grid(256, 512):
+            A[i + 1, j + 1] = B[i + 1, j] + B[i + 1, j + 2]
+
+
 def planned(kernel: weft.Kernel, onto: str, clock: float = 10.0, trees: bool = False) -> Schedule:
     """What a search for a board begins with; legal as a whole."""
     there = board(onto)
@@ -85,6 +108,23 @@ def test_whole_rows_are_in_blocks_on_a_card() -> None:
     found = planned(scaled, "u250")
     assert spread(found) == {"load_A": (2, "block"), "store_B": (2, "block")}
     assert bundles(found) == {"A": ("gmem0", "gmem0_1"), "B": ("gmem1", "gmem1_1")}
+
+
+def test_nests_that_follow_one_another_share_ports() -> None:
+    found = planned(
+        blurred, "kv260"
+    )  # few terms of a sum are unrolled: rows do not wait for each other
+    assert all(kind == "cyclic" for _, kind in spread(found).values())
+    assert {name: len(own) for name, own in bundles(found).items()} == dict.fromkeys(
+        bundles(found), 4
+    )
+    assert len(spread(found)) == 4
+
+
+def test_arrays_of_sweeps_are_copied_in_apart_and_through_several_ports() -> None:
+    found = planned(sweeps, "kv260")
+    ports = {s.argument: s for s in found if isinstance(s, Interface)}
+    assert all(ports[array].reads and ports[array].also for array in "AB")
 
 
 def test_one_port_is_enough() -> None:

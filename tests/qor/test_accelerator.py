@@ -17,6 +17,7 @@ from dse.estimates.estimation import Estimation, estimated, setting
 from dse.evaluators.base import Result, Status
 from dse.run.folder.codec import result_from_json, result_to_json
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
+from qor_gnn.accelerator.at_once import at_once
 from qor_gnn.accelerator.emulation import waits
 from qor_gnn.accelerator.service import Service, served
 from qor_gnn.design.directives import written_unrolls
@@ -114,6 +115,16 @@ def test_words_of_packed_rows_are_padded(bits: int, words: int) -> None:
         ("a", "read"): (words, 1, bits // 8),
         ("b", "write"): (words, 1, bits // 8),
     }
+
+
+def test_nests_that_follow_one_another_pass_alone() -> None:
+    nests = at_once(found(lambda s: copied(outside(s))).regions)
+    assert [(dict(n.shares), n.overlap) for n in nests] == [
+        ({("a", "read"): 1.0}, False),
+        ({("b", "write"): 1.0}, False),
+    ]
+    (body,) = at_once(found(outside).regions)
+    assert set(body.shares) == {("a", "read"), ("b", "write")}
 
 
 def test_against_the_order_of_memory_each_word_is_a_request() -> None:
