@@ -124,8 +124,8 @@ def _best_tiled(
                 made = [
                     (_all_tiled(at, large, room, allowed, sweeps), before) for at, before in those
                 ]
-                best = min((all_.cycles for all_, _ in found), default=inf)
-                found += [(a, b) for a, b in made if a is not None and a.cycles < _BETTER * best]
+                least = min((all_.cycles for all_, _ in found), default=inf)
+                found += [(a, b) for a, b in made if a is not None and a.cycles < _BETTER * least]
     if several:
         found = [one for one in found if any(isinstance(s, Buffer) and s.at for s in one[0].steps)]
     if not found:

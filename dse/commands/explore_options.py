@@ -131,9 +131,6 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--trials", type=click.IntRange(min=1), default=40, show_default=True,
                      metavar="N",
                      help="Points to evaluate in all, those before --resume included."),
-        click.option("--seconds", type=Finite(min=1, max=_LONGEST), metavar="S",
-                     help="Begin no trial after so many seconds, if there is a design: with it results "
-                     "depend on how fast the machine is."),
         click.option("--seed", type=click.IntRange(0, _SEEDS), default=0, show_default=True,
                      metavar="N", help="Of the samplers."),
         click.option("--reassociate", is_flag=True,
@@ -165,11 +162,14 @@ def search_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def fanout_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Where evaluations take place."""
+    """Where evaluations take place, and for how long."""
     for option in reversed((
         click.option("--jobs", type=click.IntRange(min=0), default=1, show_default=True,
                      metavar="N",
                      help="Evaluations at once on this machine; 0 leaves them to the workers."),
+        click.option("--seconds", type=Finite(min=1, max=_LONGEST), metavar="S",
+                     help="Begin no trial after so many seconds, if there is a design: with it results "
+                     "depend on how fast the machine is."),
         click.option("--timeout", type=Finite(min=0.1, max=_LONGEST), default=60, show_default=True,
                      metavar="S", help="Seconds for each evaluation."),
         click.option("--dask", metavar="ADDRESS",

@@ -95,7 +95,7 @@ CODES: dict[str, str] = {
     "W228": "an expansion of a local whose values are handed from one iteration to another",
     "W229": "a buffer of what has no tile: nothing to copy, or one element in two copies at a time",
     "W230": "a packed argument of which single elements are accessed, or tiles that begin inside of a word",
-    "W231": "an array with a second pointer for reads, of which what was written is read again, or read and written in one body or by processes that do not wait for each other",
+    "W231": "an array with a second pointer for reads, of which what was written is read again before a loop around has ended, or read and written in one body or by processes that do not wait for each other",
     "W232": "a reuse of what is not read again, or not by all statements in one place of a window",
     "W233": "a choice of which the deciding iteration is not known without the iterations before it",
     "W234": "a scan of what is no recurrence of functions that compose, of terms that its loop leaves as they are",

@@ -7,7 +7,7 @@ import pytest
 
 from dse.cli import run as weft
 from dsl.kernels.loader import load_kernels
-from tests.dse.commands import GEMM
+from tests.dse.commands import GEMM, statuses
 from weft import explore
 
 
@@ -18,6 +18,7 @@ from weft import explore
         ("--clock", "inf"),
         ("--clock", "nan"),
         ("--timeout", "inf"),
+        ("--seconds", "nan"),
         ("--timeout", "nan"),
         ("--timeout", "1e300"),
         ("--seed", "5000000000"),
@@ -64,3 +65,12 @@ def test_python_and_the_command_line_ask_for_the_same(tmp_path):
         json.loads((tmp_path / name / "manifest.json").read_text()) for name in ("python", "words")
     )
     assert {**python, "source": ""} == {**said, "source": ""}
+
+
+def test_a_search_ends_in_time_with_a_design(tmp_path):
+    pytest.importorskip("optuna")
+    command = ["explore", "--evaluator", "model", GEMM, "--size", "mini", "--trials", "400"]
+    assert weft([*command, "--seconds", "1", "--out", str(tmp_path)]) == 0
+    found = statuses(tmp_path)
+    assert "ok" in found
+    assert len(found) < 400
