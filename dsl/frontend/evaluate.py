@@ -29,7 +29,7 @@ from dsl.frontend.arrays.totals import total
 from dsl.frontend.calls import call
 from dsl.frontend.capture import MISSING, describe, is_number
 from dsl.frontend.context import Context
-from dsl.frontend.fixed_point import quotient_of_unasked
+from dsl.frontend.fixed_point import is_unasked, quotient_of_unasked
 from dsl.frontend.functions import nested
 from dsl.frontend.logic import both, chosen, tested
 from dsl.frontend.operands import OfMean, as_value, bounded, float_of_arguments, no_mean, value
@@ -159,12 +159,12 @@ def _is_integer(x: Value) -> bool:
 
 
 def _as_float(ctx: Context, x: Value, other: Value) -> Value:
-    """A literal next to an integer which no fixed point holds, ``6.2832 * i``: a float as the arguments are; so is a
+    """A literal next to an integer, or to one and a fraction, which no fixed point holds, ``6.2832 * i``: a float as the arguments are; so is a
     choice between literals, as of an entry of a table, where one of them is that.
     """
     is_open = isinstance(x, Expr) and typing.is_open(x)
     literals: Iterable[object] = typing.choices(x) if is_open else (x,)  # type: ignore[arg-type]
-    if all(map(_is_exact, literals)) or not _is_integer(other):
+    if all(map(_is_exact, literals)) or not (_is_integer(other) or is_unasked(ctx, other)):
         return x
     usual = float_of_arguments(ctx)
     return x if usual is None else typing.typed(x, usual)  # type: ignore[arg-type]

@@ -26,7 +26,7 @@ _FACTORIES = ("fixed", "ufixed")
 
 def is_unasked(ctx: Context, x: Value) -> bool:
     """Whether it is such a value."""
-    return isinstance(x, Expr) and isinstance(x.dtype, FixedType) and not _names_fixed(ctx)
+    return isinstance(x, Expr) and isinstance(x.dtype, FixedType) and not names_fixed(ctx)
 
 
 def type_of_elements(ctx: Context, name: str, dtype: DType, span: Span) -> DType:
@@ -35,7 +35,7 @@ def type_of_elements(ctx: Context, name: str, dtype: DType, span: Span) -> DType
     Raises:
         LanguageError: W129 see `type_of_unasked`.
     """
-    if not isinstance(dtype, FixedType) or _names_fixed(ctx):
+    if not isinstance(dtype, FixedType) or names_fixed(ctx):
         return dtype
     stored = (n for n in ast.walk(ctx.source.node) if isinstance(n, ast.Subscript | ast.AugAssign))
     places = (n.target if isinstance(n, ast.AugAssign) else n for n in stored)
@@ -86,11 +86,11 @@ def quotient_of_unasked(ctx: Context, a: Value, b: Value, span: Span | None) -> 
         LanguageError: W121 no argument is a float, whose type it would have.
     """
     kinds = [_kind(x) for x in (a, b)]
-    if None in kinds or "fraction" not in kinds or _names_fixed(ctx):
+    usual = float_of_arguments(ctx)
+    if None in kinds or names_fixed(ctx) or (usual is None and "fraction" not in kinds):
         return None
     if is_number(b) and (by := _reciprocal(b)) is not None:
         return values.binary(BinaryOp.MUL, a, by, span)
-    usual = float_of_arguments(ctx)
     if usual is None:
         what = "a quotient of an integer and a fraction is a float in Python, and no type is said that it is computed in"
         raise LanguageError("W121", what, span=span, help="convert an operand: weft.f32(x) / y")
@@ -121,7 +121,7 @@ def _reciprocal(number: Value) -> float | None:
     return 1 / float(number)  # type: ignore[arg-type]
 
 
-def _names_fixed(ctx: Context) -> bool:
+def names_fixed(ctx: Context) -> bool:
     """Whether the function that is read, or the kernel that it is read for, names a fixed-point type."""
     environment = ctx.request.environment
     if any(_is_fixed(n, environment.lookup) for n in ast.walk(ctx.source.node)):

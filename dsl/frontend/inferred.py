@@ -59,6 +59,7 @@ class Inferred:
         kept: the places of arrays whose elements stay what they are at first, integers or truth values.
         derived: what other locals contribute whose first value is computed of such ones.
         usual: the float of the kernel's arguments, which floats are where nothing says more.
+        has_fixed: whether the kernel names a fixed-point type.
         grown: the places whose types this reading has changed.
         shapes: of the places that are arrays.
     """
@@ -70,6 +71,7 @@ class Inferred:
     kept: dict[Place, DType] = field(default_factory=dict)
     derived: dict[str, list[DType]] = field(default_factory=dict)
     usual: DType | None = None
+    has_fixed: bool = True
     grown: list[Place] = field(default_factory=list)
     shapes: dict[Place, tuple[int, ...]] = field(default_factory=dict)
 
@@ -175,7 +177,7 @@ class Inferred:
         """The type of a local whose first value is of literals: as far as it is known, else one to go on with."""
         self.spans[place] = span
         noted = self.noted.setdefault(place, [])
-        noted += self._contributions(first)
+        noted += map(self._meant, self._contributions(first))
         return self.types.get(place) or joined(noted) or f32
 
     def know(self, array: str, place: Place | None, first: Value | None = None) -> None:
@@ -206,9 +208,15 @@ class Inferred:
         place = self.places.get(array)
         if place is None:
             return
-        self.noted[place] += self._contributions(value)
+        self.noted[place] += map(self._meant, self._contributions(value))
         if op is not None and not isinstance(op, ast.BitAnd | ast.BitOr | ast.BitXor):
             self.noted[place].append(_INT)
+
+    def _meant(self, dtype: DType) -> DType:
+        """The type of the arguments' floats in the place of fixed point that nobody asked for (see `dsl.frontend.fixed_point`)."""
+        if self.usual is None or self.has_fixed or not isinstance(dtype, FixedType):
+            return dtype
+        return self.usual
 
     def _contributions(self, value: Value) -> Iterator[DType]:
         """The types that a value contributes to that of the local that it is assigned to."""

@@ -14,6 +14,7 @@ from dsl.frontend.capture import dtype_of
 from dsl.frontend.context import Context, Request
 from dsl.frontend.declare import arguments, check_defaults, check_name, check_signature, results
 from dsl.frontend.evaluate import evaluate
+from dsl.frontend.fixed_point import names_fixed
 from dsl.frontend.functions import Given, array_call
 from dsl.frontend.guarded_reads import guarded
 from dsl.frontend.helper_kernel import HelperKernel
@@ -65,6 +66,7 @@ def _context(request: Request, declared: Sequence[Array], inferred: Inferred) ->
     plain = assigned_plainly(source.node) | assigned_apart(source.node, parts=True)
     ctx = Context(request, names, source.bound, evaluate, inferred, once, plain, statement)
     inferred.usual = float_of_arguments(ctx)
+    inferred.has_fixed = names_fixed(ctx)
     ctx.helper = partial(HelperKernel, read_helper)
     ctx.expand = array_call
     ctx.guard = guarded

@@ -47,6 +47,12 @@ def test_a_local_that_is_assigned_anew_is_a_float(kernel):
     assert program.array("a").dtype == f32
 
 
+def test_sums_of_fractions_and_quotients_of_integers(kernel):
+    body = "s = 0.0\nfor j in range(4):\n    s += (j + 0.5) * n[i]\ny[i] = s + i / 4 + n[i] / 5 + n[i] / 16.0 + 1.0 / 3"
+    i, n = np.arange(8), np.arange(-4, 4)
+    assert np.allclose(results(kernel, body), 8 * n + i / 4 + n / 5 + n / 16 + 1 / 3)
+
+
 def test_elements_that_are_assigned_anew_are_floats(kernel):
     body = "t = n * 0.5\nt[i] = t[i] * 0.5\ny[i] = t[i] + (x - n * 0.5)[0]"
     assert np.array_equal(results(kernel, body), np.arange(-4, 4) / 4 + 3)
