@@ -7,21 +7,25 @@ given later. A float is what such a kernel means there.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from dsl.errors.errors import LanguageError, Span
 from dsl.expressions import typing, values
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import BinaryOp, Expr, Gather, Load
-from dsl.expressions.types import DType, FixedType, IndexType, IntType, fixed, ufixed
+from dsl.expressions.types import DType, FixedType, FloatType, IndexType, IntType, fixed, ufixed
 from dsl.expressions.values import Value
 from dsl.frontend.capture import is_number
 from dsl.frontend.context import Context
 from dsl.frontend.operands import float_of_arguments
 from dsl.frontend.syntax.bases import base_of
+from dsl.frontend.syntax.source import arguments_of
 from dsl.programs.program import Array
 
 _FACTORIES = ("fixed", "ufixed")
+
+Lookup = Callable[[str], object]
+"""What a name stands for."""
 
 
 def is_unasked(ctx: Context, x: Value) -> bool:
@@ -50,7 +54,7 @@ def type_of_unasked(ctx: Context, name: str, span: Span) -> DType:
     Raises:
         LanguageError: W129 no argument is a float, whose type it would have.
     """
-    usual = float_of_arguments(ctx)
+    usual = _usual(ctx)
     if usual is None:
         raise LanguageError(
             "W129",
@@ -86,7 +90,7 @@ def quotient_of_unasked(ctx: Context, a: Value, b: Value, span: Span | None) -> 
         LanguageError: W121 no argument is a float, whose type it would have.
     """
     kinds = [_kind(x) for x in (a, b)]
-    usual = float_of_arguments(ctx)
+    usual = _usual(ctx)
     if None in kinds or names_fixed(ctx) or (usual is None and "fraction" not in kinds):
         return None
     if is_number(b) and (by := _reciprocal(b)) is not None:
@@ -121,23 +125,41 @@ def _reciprocal(number: Value) -> float | None:
     return 1 / float(number)  # type: ignore[arg-type]
 
 
+def _usual(ctx: Context) -> DType | None:
+    """The float that the arguments are, of a helper those of the kernel that it is read for; None where there is not one."""
+    found = float_of_arguments(ctx)
+    if found is not None:
+        return found
+    for node, lookup in _outermost(ctx):
+        types = [a.annotation for a in arguments_of(node.args) if a.annotation is not None]
+        names = {n.id for t in types for n in ast.walk(t) if isinstance(n, ast.Name)}
+        floats = {f for f in map(lookup, sorted(names)) if isinstance(f, FloatType)}
+        if len(floats) == 1:
+            return floats.pop()
+    return None
+
+
 def names_fixed(ctx: Context) -> bool:
     """Whether the function that is read, or the kernel that it is read for, names a fixed-point type."""
-    environment = ctx.request.environment
-    if any(_is_fixed(n, environment.lookup) for n in ast.walk(ctx.source.node)):
-        return True
+    read = (ctx.source.node, ctx.request.environment.lookup)
+    return any(
+        _is_fixed(n, lookup) for node, lookup in (read, *_outermost(ctx)) for n in ast.walk(node)
+    )
+
+
+def _outermost(ctx: Context) -> Iterator[tuple[ast.FunctionDef, Lookup]]:
+    """The function of the kernel that is being made, and what names stand for in it."""
     for kernel in ctx.request.building[:1]:
         source = getattr(kernel, "source", None)
         space: Mapping[str, object] = getattr(getattr(kernel, "function", None), "__globals__", {})
-        if source is not None and any(_is_fixed(n, space.get) for n in ast.walk(source.node)):
-            return True
-    return False
+        if source is not None:
+            yield source.node, space.get
 
 
-def _is_fixed(node: ast.AST, lookup: object) -> bool:
+def _is_fixed(node: ast.AST, lookup: Lookup) -> bool:
     match node:
         case ast.Name(id=name):
-            found = lookup(name)  # type: ignore[operator]
+            found = lookup(name)
             return isinstance(found, FixedType) or found is fixed or found is ufixed
         case ast.Attribute(attr=name):
             return name in _FACTORIES

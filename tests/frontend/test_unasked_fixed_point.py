@@ -7,7 +7,7 @@ import numpy as np
 from dsl import interp
 from dsl.expressions.types import f32
 
-HEAD = "import math\nfrom weft import f32, fixed, i16\ndef third(v):\n    return v / 3\n"
+HEAD = "import math\nfrom weft import f32, fixed, i16\ndef third(v):\n    t = v / 3\n    if t > 1000:\n        t = 0\n    return t\n"
 KERNEL = (
     HEAD + "@weft.kernel\ndef k(n: i16[8], x: f32[8], y: f32[8]):\n    for i in range(8):\n        "
 )
