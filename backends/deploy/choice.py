@@ -22,6 +22,7 @@ from backends.deploy.tile_copies import (
     copied_out,
     copy_of,
     grouped,
+    moves_with,
 )
 
 _TILE = 60
@@ -151,16 +152,20 @@ def _fitting(
         counts = [ceil(n / t) for n, t in zip(nest.extents, sizes, strict=True)]
         parts = zip(nest.loops, nest.extents, sizes, counts, strict=True)
         shares = {name: n / (t * count) for name, n, t, count in parts}
-        copies = [copy_of(group, spans, whole, shares) for group in groups]
-        copies = [replace(c, bits=0) if _array(c) in nest.registers else c for c in copies]
-        if sum(copy.bits for copy in copies) > room:
-            continue
-        work = _computed(nest, spans, sizes, counts, dsp)
         ragged = {
             name
             for name, n, t in zip(nest.loops, nest.extents, sizes, strict=True)
             if n % t and t < n
         }
+        copies = [copy_of(group, spans, whole, shares) for group in groups]
+        copies = [
+            replace(c, cycles=c.cycles / _ports(c, ragged, nest.ports)) if nest.ports > 1 else c
+            for c in copies
+        ]
+        copies = [replace(c, bits=0) if _array(c) in nest.registers else c for c in copies]
+        if sum(copy.bits for copy in copies) > room:
+            continue
+        work = _computed(nest, spans, sizes, counts, dsp)
         apart = not any(_ends_early(group, whole, ragged) for group in groups)
         for order in permutations(range(len(nest.loops))):
             if any(counts[k] == 1 for k in order) and order != _plain(order, counts):
@@ -181,6 +186,13 @@ def _fitting(
             ]
             found.append(min(ways, key=lambda way: way.cycles))
     return found
+
+
+def _ports(copy: TileCopy, ragged: Set[str], ports: int) -> int:
+    """Ports at which the rows of a tile take turns: one where some tile has fewer rows than others."""
+    if any(moves_with(copy.group[0], name) for name in ragged) or len(copy.box) < 2:
+        return 1
+    return gcd(copy.box[0], ports)
 
 
 def _array(copy: TileCopy) -> str:

@@ -42,8 +42,11 @@ _ENOUGH = 1.5
 
 
 def ports_of(board: Board, clock: float) -> int:
-    """Pointers that an array may have: one where the memory passes no more than a port does at a clock of so many ns."""
-    return 1 if board.passed(clock) < _ENOUGH else ROWS
+    """Pointers that an array may well have, as tiles are planned for: one where the memory passes no more than a port does at
+    a clock of so many ns, two or four as it passes as many words in a cycle.
+    """
+    passed = board.passed(clock)
+    return 1 if passed < _ENOUGH else ROWS if passed >= ROWS else _BLOCKS
 
 
 def through_more_ports(

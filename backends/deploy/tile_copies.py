@@ -40,7 +40,8 @@ class Moved:
 @dataclass(frozen=True, slots=True)
 class TileCopy:
     """A copy of a tile: its accesses, the cycles to move it one way, whether it is copied in and out, its bits, and
-    the bits of what is copied in by itself where tiles overlap, and the cycles in which the tile starts from that.
+    the bits of what is copied in by itself where tiles overlap, the cycles in which the tile starts from that, and its
+    extents.
     """
 
     group: Sequence[Moved]
@@ -50,6 +51,7 @@ class TileCopy:
     bits: int
     first: int
     started: int
+    box: tuple[int, ...]
 
     @property
     def both(self) -> bool:
@@ -87,7 +89,7 @@ def copy_of(
     bits = prod(box) * group[0].bits
     taken = ceil(prod(box) / (_WORDS * group[0].lanes))
     first = (bits, taken) if reads and writes else (0, 2 * prod(box[:-1]) if edges else 0)
-    return TileCopy(group, cycles, reads or edges, writes, bits, *first)
+    return TileCopy(group, cycles, reads or edges, writes, bits, *first, box)
 
 
 def copied_in(copies: Sequence[TileCopy]) -> float:
