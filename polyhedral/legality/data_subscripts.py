@@ -10,14 +10,15 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 
 from dsl.errors.errors import LanguageError, Span
-from dsl.expressions.expr import Cast, Const, Expr, Gather, Scatter, Select, walk
+from dsl.expressions.expr import Cast, Const, Expr, Gather, Load, Scatter, Select, walk
 from dsl.expressions.value_range import Range
 from dsl.programs.pretty_expr import MARK, expr_text
-from dsl.programs.program import Array, Program
+from dsl.programs.program import Program, Storage
 from polyhedral.legality.kept_conditions import with_kept_conditions
 from polyhedral.legality.stored_ranges import StoredRanges
 from polyhedral.scop.scop import Scop, Statement
 
+_LEAST = 4  # elements, of which as many as a type has values are worth one of its own
 Loops = Mapping[str, Mapping[str, Range]]
 """Ranges of the loop variables around each statement; those of statements that never run are left out."""
 
@@ -49,7 +50,7 @@ def _error_of(
     """What is wrong with the first subscript that is not proven; None where all are."""
     for s in at_data:
         for expr in _elements(stored.choice(s.name)):
-            error = _unproven(program.array(expr.access.array), s, expr, stored)
+            error = _unproven(program, s, expr, stored)
             if error is not None:
                 return error
     return None
@@ -61,9 +62,10 @@ def _elements(value: Expr) -> Iterator[Gather | Scatter]:
 
 
 def _unproven(
-    array: Array, s: Statement, element: Gather | Scatter, stored: StoredRanges
+    program: Program, s: Statement, element: Gather | Scatter, stored: StoredRanges
 ) -> LanguageError | None:
     data, access = iter(element.data), element.access
+    array = program.array(access.array)
     within = access.within(array.shape)
     for dim, (index, extent) in enumerate(zip(access.indices, within, strict=True)):
         if not index.is_data:
@@ -79,7 +81,7 @@ def _unproven(
             f"subscript {dim} of '{array.name}' is {text}, which may be {low} to {high}",
             span=access.span or s.stmt.span,
             notes=[f"{array.name} is {array.type}: subscript {dim} must be 0 to {extent - 1}"],
-            help=_instead(text, low, high, extent, verb),
+            help=_instead(text, low, high, extent, verb) + _or_declared(program, value, extent),
         )
     return None
 
@@ -128,6 +130,20 @@ def _instead(text: str, low: int, high: int, extent: int, verb: str) -> str:
     clamp = text if low >= 0 else f"max({text}, 0)"
     clamp = clamp if high < extent else f"min({clamp}, {extent - 1})"
     return f"write {clamp}, or a remainder, ({text}) % {extent}"
+
+
+def _or_declared(program: Program, value: Expr, extent: int) -> str:
+    """The type of an argument whose elements are the subscripts, as the columns of a sparse matrix are."""
+    value = _written(value)
+    while isinstance(value, Cast):
+        value = value.operand
+    if not isinstance(value, Load | Gather) or extent & (extent - 1) or extent < _LEAST:
+        return ""
+    of = program.array(value.access.array)
+    if of.storage is not Storage.ARGUMENT or not of.shape:
+        return ""
+    extents = ", ".join(map(str, of.shape))
+    return f", or declare {of.name}: u{extent.bit_length() - 1}[{extents}]"
 
 
 def _text(value: Expr) -> str:
