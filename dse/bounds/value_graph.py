@@ -310,7 +310,7 @@ class _Maker:
             return any(v.op is None or float(v.op.value) in _NEUTRAL_FLOATS for v in numbers)
         if op.kind == "select":
             return self.values[operands[0]].kind == NUMBER
-        if op.kind in ("shl", "shr") or (op.kind == "mul" and op.factors[1:] == (0,)):
+        if op.kind in ("shl", "shr", "and") or (op.kind == "mul" and op.factors[1:] == (0,)):
             return True
         neutral = (0, 1) if op.kind == "mul" else (0,)
         return any(v.op is None or int(v.op.value) in neutral for v in numbers)

@@ -49,8 +49,12 @@ _SEVERAL = frozenset({"cmp", "div", "mod", "shr", "tanh"})
 
 _OF_OPERAND = frozenset({"cmp", "to_int"})  # their type is that of what they take
 
+_EQUAL, _OTHER = 0, 1  # predicates of ``arith.cmpi``
+
 Type = tuple[str, int]
 """The class of a type and its width in bits: ``("int", 8)``, ``("f32", 32)``."""
+
+_BIT: Type = ("int", 1)
 
 
 def type_of(dtype: DType) -> Type:
@@ -138,12 +142,33 @@ class Operations:
             return _low_bits(taken[0], type_)
         if kind == "select" and (divided := _python_rest(*taken)) is not None:
             return _low_bits(divided, type_)
+        if kind == "cmp" and (bit := self._bit_test(taken, predicate)) is not None:
+            return bit
         of = taken[0].type if kind in _OF_OPERAND else type_
         factors = _factors(kind, taken) if of[0] == "int" else NO_FACTORS
         which = name if predicate is None else f"{name} {predicate}"
         variant = which if kind in _SEVERAL else ""
         made = self._made(Op(kind, *of, value=variant, factors=factors), type_, taken)
         return replace(made, of_power=taken[0]) if by_power and kind == "mod" else made
+
+    def _bit_test(self, taken: tuple[Value, ...], predicate: int | None) -> Value | None:
+        """What ``(x & 4) != 0`` or ``(x & 4) == 4`` says: that bit, or its inverse; None of another comparison."""
+        masked, number = taken
+        if (
+            predicate not in (_EQUAL, _OTHER)
+            or number.op.kind != "const"
+            or masked.op.type != "int"
+        ):
+            return None
+        mask = next((v.op for v in masked.taken if v.op.kind == "const"), None)
+        if masked.op.kind != "and" or mask is None or int(mask.value).bit_count() != 1:
+            return None
+        if int(number.op.value) not in (0, int(mask.value)):
+            return None
+        bit = Value(masked.op, masked.taken, masked.number, _BIT, True)
+        if (int(number.op.value) == 0) == (predicate == _OTHER):
+            return bit
+        return self._made(Op("xor", *_BIT), _BIT, (bit, self.constant(1, _BIT)))
 
     def _made(self, op: Op, type_: Type, taken: tuple[Value, ...] = ()) -> Value:
         self.count += 1
@@ -205,6 +230,9 @@ def _factors(kind: str, taken: tuple[Value, ...]) -> tuple[int, int]:
     """See `qor_gnn.design.region.Op.factors`."""
     if kind in ("shl", "shr"):
         return (taken[0].type[1], WIRES) if taken[1].op.kind == "const" else NO_FACTORS
+    if kind == "and":  # with a number it is some of the bits
+        masked = any(v.op.kind == "const" for v in taken)
+        return (max(v.type[1] for v in taken), WIRES) if masked else NO_FACTORS
     if kind in ("div", "mod"):
         by = taken[1]
         return (

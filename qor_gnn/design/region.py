@@ -114,7 +114,7 @@ class Op:
     ``value`` is that of a number, and tells operators of one kind apart, as the predicate of a comparison does; ``impl`` is
     the implementation that a schedule asks for (``fabric``, ``dsp``), empty for the tool's own choice.
     ``factors`` are the widths of the factors of a product of integers, the longer one first, before they are extended to that
-    of the result, or of a dividend and the number that divides it; `WIRES` for a factor that is a power of two, or a shift by a constant. Else `NO_FACTORS`.
+    of the result, or of a dividend and the number that divides it; `WIRES` for a factor that is a power of two, a shift by a constant, or what masks an integer. Else `NO_FACTORS`.
     ``positive``: a number of which the first bit is no sign.
     """
 

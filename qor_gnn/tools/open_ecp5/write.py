@@ -66,6 +66,7 @@ def document() -> dict[str, Any]:
     floats = {name: _float(name, *entry) for name, entry in _F32.items()}
     integers = {name: {"steps": _steps(kind)} for name, kind in _INTEGERS.items()}
     integers["mul"]["products"] = _products()
+    integers[f"and_{BY_NUMBER}"] = integers["and"]  # a gate for each bit, until LUTs are mapped
     for name, kind in _DIVISIONS.items():
         for signed, own in ((True, name), (False, f"{name}_{UNSIGNED}")):
             integers[own] = {"steps": _steps(kind, signed)}

@@ -227,7 +227,8 @@ class Library:
             ToolError: W451, ``tool``, as the error calls it, has no such operator.
         """
         long, short = factors
-        if type_ == "int" and long and not short:
+        by_number = type_ == "int" and any(factors) and f"{kind}_{BY_NUMBER}" in self.integers
+        if type_ == "int" and long and not short and not by_number:
             return Operator(f"{kind}_wires", 0, integer=True, origin="derived")
         one_sum = short == ONE_SUM and impl != DSP
         cut = self.dsp_side or self.integers["mul"].products
@@ -239,7 +240,7 @@ class Library:
             found = self.integers["mul"].product(width, long, short)
             if found is not None:
                 return found
-        if type_ == "int" and short and f"{kind}_{BY_NUMBER}" in self.integers:
+        if by_number:
             kind, width = f"{kind}_{BY_NUMBER}", long
         if type_ == "int" and kind in self.integers:
             found = self.integers[kind].operator(kind, width)
