@@ -16,7 +16,7 @@ from dse.strategies.certain import certain
 from dse.strategies.estimates import Estimates
 from dse.strategies.fabric import FabricBudget, FabricPlan, fabric_budget
 from dse.strategies.filters import filters
-from dse.strategies.missed import Missed
+from dse.strategies.missed import MARGIN, Missed
 from dse.strategies.one_block import one_block
 from dse.strategies.patience import ENDLESS, Patience
 from dse.strategies.pom import pom
@@ -35,7 +35,6 @@ _RANKED = 8  # solutions of a variant of which ranking is asked, which knows the
 _PLANS = 8  # with less to spend, one after the other, until it says of one that it fits
 _ANEW = 2  # plans of one budget, each with what ranking says of the one before
 _EXCESS = 0.1  # by what share a design may be estimated to take too many LUTs; others have their turn later
-_MARGIN = 1.02  # by what share an estimate may be slower than a known design
 
 
 def opening(
@@ -165,7 +164,7 @@ def _fitting(
     """
     planned = _planned(space, number, spend, found)
     for _ in range(_ANEW):
-        late = planned and planned[0].over > 0 and planned[0].cycles <= _MARGIN * fastest
+        late = planned and planned[0].over > 0 and planned[0].cycles <= MARGIN * fastest
         if not late or spend.fabric.free:
             break
         anew = solve(space, number, spend.dsp, fabric=spend.plan(number))

@@ -14,7 +14,7 @@ from dse.space.space import Space
 from dse.strategies.estimates import Estimates
 from dse.strategies.solve import Solution
 
-_MARGIN = 1.02  # by what share an estimate may be slower than a known design
+MARGIN = 1.02  # by what share an estimate may be slower than a known design
 _RULED = 1.1  # the same of estimates that no schedule tells, which err by more
 _KIN = 1.3  # the same in the family of the fastest design that was found: its nests are those of that one, so what it takes is in question
 _FAR = 4.0  # times its estimate that a design takes which says so of its family
@@ -34,7 +34,7 @@ class Missed:
         """Whether a solution is estimated to be slower than so many cycles."""
         point = solution.point
         family = self.space.variants[point.variant].family
-        margin = _MARGIN
+        margin = MARGIN
         if self.estimates.figures(point).ruled:
             margin = _KIN if family == self.best else _RULED
         return solution.cycles * self.times.get(family, 1.0) > margin * fastest

@@ -21,6 +21,7 @@ Table = npt.NDArray[np.int64]  # and for each access
 Truths = npt.NDArray[np.bool_]
 Columns = Mapping[str, Column]
 
+_RUN = ""  # the column of the runs
 _FAR = 1 << 60  # elements from which on numbers could overflow
 
 
@@ -42,17 +43,11 @@ def enumerated(
     if any(index.is_data for touch in touches for index in touch.indices):
         return None
     room = most // max(1, len(touches))
-    runs = iterations(outer, {}, 1, room)
-    if runs is None:
-        return None
-    columns, size = runs
-    number: Column = np.arange(size, dtype=np.int64)
-    found = iterations(axes, {**columns, "": number}, size, room)
+    found = in_runs(outer, axes, room)
     if found is None:
         return None
-    columns, size = found
-    run = columns.get("", number)
-    there = np.array([_guarded(touch, columns, size) for touch in touches])
+    columns, run, size = found
+    there = np.array([there_in(touch.guard, columns, size) for touch in touches])
     elements = _numbered(touches, columns, run, size)
     if elements is None:
         return None
@@ -63,7 +58,26 @@ def enumerated(
     return _least(elements.T.reshape(-1)[made], when, which, stores)
 
 
-def iterations(
+def in_runs(
+    outer: Sequence[Axis], axes: Sequence[Axis], most: int
+) -> tuple[Columns, Column, int] | None:
+    """The values of all variables in each iteration, in order, which run of the loops inside it is of, and how many there are.
+
+    Args:
+        outer: loops around those inside, none of which has a bound of one behind it.
+        axes: the loops inside, outermost first.
+        most: iterations; None where there are more.
+    """
+    runs = _iterations(outer, {}, 1, most)
+    if runs is None:
+        return None
+    columns, size = runs
+    number: Column = np.arange(size, dtype=np.int64)
+    found = _iterations(axes, {**columns, _RUN: number}, size, most)
+    return None if found is None else (found[0], found[0][_RUN], found[1])
+
+
+def _iterations(
     axes: Sequence[Axis], around: Columns, size: int, most: int
 ) -> tuple[Columns, int] | None:
     """The values of all variables in each iteration, in order; None where there are too many."""
@@ -96,15 +110,15 @@ def value(affine: Affine, columns: Columns, size: int) -> Column:
     return total
 
 
-def _guarded(touch: Touch, columns: Columns, size: int) -> Truths:
-    """The iterations in which an access is made."""
+def there_in(guard: Sequence[Constraint], columns: Columns, size: int) -> Truths:
+    """The iterations in which an access under a guard is made."""
     there = np.ones(size, dtype=np.bool_)
-    for condition in touch.guard:
-        there &= holds(condition, columns, size)
+    for condition in guard:
+        there &= _holds(condition, columns, size)
     return there
 
 
-def holds(condition: Constraint, columns: Columns, size: int) -> Truths:
+def _holds(condition: Constraint, columns: Columns, size: int) -> Truths:
     """The iterations in which a condition is met."""
     found = value(condition.expr, columns, size)
     return found >= 0 if condition.kind == ">=" else found == 0

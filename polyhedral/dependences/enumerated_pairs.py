@@ -17,9 +17,8 @@ from polyhedral.dependences.axes import Axis, Spot
 from polyhedral.dependences.enumerated_distances import (
     Column,
     Columns,
-    Truths,
-    holds,
-    iterations,
+    in_runs,
+    there_in,
     value,
 )
 
@@ -55,7 +54,7 @@ def nearest(outer: Sequence[Axis], axes: Sequence[Axis], a: Spot, b: Spot, most:
     table = _table(tuple(outer), tuple(axes), most)
     if table is None or not (_variables(a) | _variables(b)) <= table.columns.keys():
         return None
-    first, second = _there(table, a), _there(table, b)
+    first, second = (there_in(spot.guard, table.columns, table.size) for spot in (a, b))
     elements = _elements(table, a.indices, b.indices)
     if elements is None:
         return None
@@ -84,16 +83,10 @@ def _table(outer: tuple[Axis, ...], axes: tuple[Axis, ...], most: int) -> _Table
         not _bounds(x) <= _names((*outer, *axes[:n])) for n, x in enumerate(axes)
     ):
         return None
-    runs = iterations(around, {}, 1, most)
-    if runs is None:
-        return None
-    columns, size = runs
-    number: Column = np.arange(size, dtype=np.int64)
-    found = iterations(axes, {**columns, "": number}, size, most)
+    found = in_runs(around, axes, most)
     if found is None:
         return None
-    columns, size = found
-    run = columns[""]
+    columns, run, size = found
     starts = np.searchsorted(run, run)
     return _Table(columns, run, np.arange(size, dtype=np.int64) - starts, size)
 
@@ -124,13 +117,6 @@ def _variables(spot: Spot) -> frozenset[str]:
     """The variables in the subscripts of an access and in what is known where it is."""
     expressions = (*spot.indices, *(c.expr for c in spot.guard))
     return frozenset(v for e in expressions for v in e.variables())
-
-
-def _there(table: _Table, spot: Spot) -> Truths:
-    there = np.ones(table.size, dtype=np.bool_)
-    for condition in spot.guard:
-        there &= holds(condition, table.columns, table.size)
-    return there
 
 
 def _elements(

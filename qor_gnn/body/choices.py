@@ -189,7 +189,7 @@ def _value_of(
             continue  # no choice made it a number: what is written so was folded before
         zero = one.type == "int" and int(one.value) == 0
         if (op.kind == "add" and zero) or (op.kind == "mul" and float(one.value) == 1):
-            return other
+            return other  # of -1, which is one bit too, with what it is added to a difference
         if op.kind == "mul" and zero:
             return taken[k]
     return n
