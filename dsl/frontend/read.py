@@ -26,6 +26,7 @@ from dsl.frontend.scope import Names
 from dsl.frontend.statements import statement, whole_body
 from dsl.frontend.syntax.apart import assigned_apart
 from dsl.frontend.syntax.source import FunctionSource, assigned_once, assigned_plainly, surveyed
+from dsl.programs.kept_bits import kept_bits
 from dsl.programs.program import Array, Program, Storage
 from dsl.programs.scopes import ordered_locals
 
@@ -38,7 +39,7 @@ def read_kernel(request: Request) -> Program:
     """
     check_signature(request.source)
     inferred = Inferred()
-    return inferred.settled(lambda: _read(request, inferred))
+    return kept_bits(inferred.settled(lambda: _read(request, inferred)))
 
 
 def _read(request: Request, inferred: Inferred) -> Program:
