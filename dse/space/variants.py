@@ -10,6 +10,7 @@ from dse.bounds.two_passes import two_passes
 from dse.space.costs.at_once import overlaps_in
 from dse.space.loops.alignment import turned, waiting_turned
 from dse.space.loops.blocks import blocks_outermost, in_blocks
+from dse.space.loops.divisions import without_dividers
 from dse.space.loops.overlaps import leaves_regions
 from dse.space.loops.reciprocals import reciprocals
 from dse.space.loops.rectangles import in_rectangles, short_chains
@@ -78,6 +79,9 @@ def variants(
     if not start.structured:
         state, steps = united(*trimmed(state, steps))
         state, steps = two_passes(state, steps, floats=reassociate)
+    divided = state, steps
+    if not start.structured and not context.tool.is_open:  # its backend has no dividers by numbers
+        state, steps = without_dividers(state, steps)
     state, last = critical_last(state, floats=reassociate and not start.structured)
     state, free = reassociated(state, floats=reassociate)
     free = (*steps, *last, *free)
@@ -101,7 +105,18 @@ def variants(
     for parts in PARTS if not start.structured else ():
         for structure in in_turn(state, free, parts):
             found += _both(*structure, context)
+    if steps != divided[1]:
+        found += _with_dividers(*divided, context, reassociate)
     return tuple(once(found))
+
+
+def _with_dividers(
+    state: ScheduledScop, steps: tuple[Step, ...], context: Context, reassociate: bool
+) -> Iterator[Variant]:
+    """The program with its dividers, which take no DSP slices, where it is distributed and where it is not."""
+    state, free = reassociated(state, floats=reassociate)
+    for name, at, longer in structures_of(state, (*steps, *free)):
+        yield _variant(f"{name}, dividers", at, longer, context)
 
 
 def _variants(

@@ -107,6 +107,7 @@ CODES: dict[str, str] = {
     "W241": "a separate that comes behind what asks something of statements or loops by their names",
     "W242": "a separate where each loop stands in one place",
     "W243": "a tree of a reduction that is not alone in loops of a constant number of iterations",
+    "W244": "a strength reduction of a statement that divides no integer by a number",
     "W246": "a trim of a statement of which all values are read, or which cannot be said of",
     "W247": "a pivot where no nest reads rows or columns that it updates, or which cannot be told apart",
     "W248": "two passes of a loop whose sums are not rescaled to a running extremum",

@@ -29,6 +29,7 @@ from dsl.expressions.expr import (
     Unary,
     UnaryOp,
 )
+from dsl.expressions.inverses import rest_of
 from dsl.expressions.numeric import bounds
 from dsl.expressions.types import DType, FixedType, IndexType, IntType, boolean
 
@@ -147,7 +148,7 @@ class _Ranges:
             case Compare():
                 return 0, 1
             case Cast(x):
-                return self._integer(x, expr.dtype)
+                return self._rest(expr) or self._integer(x, expr.dtype)
             case Select(cond, then, orelse):
                 known = self.truth(cond)
                 if known is not None:
@@ -163,6 +164,14 @@ class _Ranges:
                 return self._binary(op, lhs, rhs, expr.dtype)
             case _:
                 assert_never(expr)
+
+    def _rest(self, expr: Expr) -> Range | None:
+        """Of a rest that is computed without a divider."""
+        rest = rest_of(expr)
+        if rest is None or not _is_integer(rest.quotient.taken):
+            return None
+        is_rest = rest.quotient.divides(rest.by, *self.of(rest.quotient.taken))
+        return (0, rest.by - 1) if is_rest else None
 
     def _integer(self, expr: Expr, dtype: DType) -> Range:
         """Of an operand: a fixed-point number cut to an integer, as a conversion does it; of a

@@ -58,3 +58,8 @@ class RecurrenceMethods(RangeMethods):
     def reciprocal(self, stmt: str, loop: str) -> Self:
         """See `dsl.schedules.recurrence_steps.Reciprocal`."""
         return self._add(steps.Reciprocal, stmt, loop)
+
+    @step_method
+    def strength_reduce(self, stmt: str) -> Self:
+        """See `dsl.schedules.recurrence_steps.StrengthReduce`."""
+        return self._add(steps.StrengthReduce, stmt)

@@ -132,3 +132,14 @@ class Reciprocal(Step):
     stmt: str
     loop: str
     reassociated = Reassociate.reassociated
+
+
+@dataclass(frozen=True, slots=True)
+class StrengthReduce(Step):
+    """Divide by numbers without a divider in ``stmt``: by comparisons where the quotient is one of a few numbers, else by
+    products with an inverse. Integers only, and exact.
+    """
+
+    kind = "strength_reduce"
+    other_names = ("divide_by_multiplying", "magic_division", "multiply_by_inverse")
+    stmt: str

@@ -16,6 +16,7 @@ from dsl.schedules.recurrence_steps import (
     Pivot,
     Reciprocal,
     Scan,
+    StrengthReduce,
     Tree,
     TwoPass,
     Versions,
@@ -24,6 +25,7 @@ from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Buffer, Expand, PartialSums, Reuse, Step
 from polyhedral.equivalence.buffering import check_buffers
 from polyhedral.equivalence.carrying import check_carrying
+from polyhedral.equivalence.divisions import check_divisions
 from polyhedral.equivalence.expansion import check_expansion
 from polyhedral.equivalence.locating import check_locating
 from polyhedral.equivalence.loops import Origin, check_loops
@@ -71,6 +73,7 @@ Rewrites = (
     | TwoPass
     | Unite
     | Reciprocal
+    | StrengthReduce
 )
 REWRITING = get_args(Rewrites)
 
@@ -132,7 +135,7 @@ def _rewriting(
             made = materialised(before)
             yield Rewriting(step, program, made.program, _origins(made), before.reassociated)
             yield Rewriting(step, made.program, new)
-        case Expand() | Replicate() | CriticalLast() | Reciprocal():
+        case Expand() | Replicate() | CriticalLast() | Reciprocal() | StrengthReduce():
             yield Rewriting(step, program, new)
         case Locate() | Scan() | Tree() | TwoPass():
             yield Rewriting(step, program, new, depth=_depth(before, step.loop, step) - 1)
@@ -222,6 +225,8 @@ def _checked(rewriting: Rewriting) -> Refutation | None:
             return check_term_order(before, after, stmt)
         case Reciprocal(stmt=stmt):
             return check_reciprocal(before, after, stmt)
+        case StrengthReduce(stmt=stmt):
+            return check_divisions(before, after, stmt)
 
 
 def _along_a_loop(rewriting: Rewriting) -> Refutation | None:

@@ -56,6 +56,7 @@ from polyhedral.transforms.recurrences import (  # noqa: F401
     reassociate,
     reciprocal,
     scan,
+    strength_reduce,
     tree,
     two_pass,
 )
