@@ -52,23 +52,23 @@ class Division:
     Attributes:
         of: the expression.
         by: the number: 3 or more, and no power of two.
-        range: of what is divided.
+        held: the range of what is divided.
     """
 
     of: Binary
     by: int
-    range: Range
+    held: Range
 
     @property
     def quotients(self) -> range:
         """What the quotient may be."""
-        low, high = self.range
+        low, high = self.held
         return range(low // self.by, high // self.by + 1)
 
     @property
     def most(self) -> int:
         """The largest number that is multiplied: of negative ones the complement is."""
-        low, high = self.range
+        low, high = self.held
         return max(high, ~low)
 
     @property
@@ -159,15 +159,14 @@ def _quotient(division: Division, x: Expr) -> Expr:
     sized = IntType(division.most.bit_length(), False)
     bits = (division.most // division.by).bit_length()
     factor = const(number, IntType(number.bit_length(), False))
-    shift = const(amount, IntType(32))
-    if division.range[0] >= 0:
+    if division.held[0] >= 0:
         product = typing.binary(BinaryOp.MUL, _as(x, sized), factor)
-        return _as(typing.shift(BinaryOp.SHR, product, shift), IntType(bits, False))
+        return _as(typing.shift(BinaryOp.SHR, product, amount), IntType(bits, False))
     below = typing.compare(CompareOp.LT, x, 0)
     assert isinstance(below, Compare)
     magnitude = Select(below, typing.unary(UnaryOp.INVERT, x), x, x.dtype)
     product = typing.binary(BinaryOp.MUL, _as(magnitude, sized), factor)
-    whole = _as(typing.shift(BinaryOp.SHR, product, shift), IntType(bits + 1, True))
+    whole = _as(typing.shift(BinaryOp.SHR, product, amount), IntType(bits + 1, True))
     return Select(below, typing.unary(UnaryOp.INVERT, whole), whole, whole.dtype)
 
 

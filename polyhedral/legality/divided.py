@@ -133,9 +133,10 @@ def _compared(op: BinaryOp, after: Expr, by: int, quotients: range) -> Expr | No
     for quotient in reversed(quotients):
         value = after
         if quotient != quotients[0]:
-            if not isinstance(after, Select) or not isinstance(after.cond, Compare):
+            chosen = after
+            if not isinstance(chosen, Select) or not isinstance(chosen.cond, Compare):
                 return None
-            value, after, cond = after.then, after.orelse, after.cond
+            cond, value, after = chosen.cond, chosen.then, chosen.orelse
             is_multiple = isinstance(cond.rhs, Const) and cond.rhs.value == quotient * by
             if cond.op is not CompareOp.GE or not is_multiple or cond.lhs != (taken or cond.lhs):
                 return None

@@ -30,7 +30,7 @@ def every_step() -> Schedule:
     s.performance("i", 100).unbalanced("i")
     s.reuse("A", at="y").reshape("A", 1, "block", 4).reshape("B", 0, "complete")
     s.locate("S1", "k").scan("S1", "i", 8).replicate("A", "i", 4).carry("A", "k").tree("S1", "k")
-    s.spread("i").spread("j", 4, "cyclic")
+    s.spread("i").spread("j", 4, "cyclic").strength_reduce("S1")
     s.mirror("A", "A[k, j]").mirror("A", "A[i, k]", "rows")
     s.pivot("k").reciprocal("S1", "k").two_pass(["S1", "S2"], "k").critical_last("S1").versions(
         "A", "k"
