@@ -22,7 +22,7 @@ from polyhedral.legality.divided import without_divisions
 from polyhedral.schedule import apply
 from polyhedral.scop.scheduled import build
 from tests.support.levels import Case, check_levels
-from weft import i8, i16, i32, u8, u16, u32
+from weft import i8, i16, i32, u8, u32
 
 
 @weft.kernel
