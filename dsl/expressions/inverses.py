@@ -9,7 +9,8 @@ number less than ``c`` are computed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 from dsl.expressions.expr import (
     Binary,
@@ -82,20 +83,21 @@ class Rest:
     by: int
 
 
-def quotient_of(expr: Expr) -> Quotient | None:
-    """The quotient that an expression is; None of any other one."""
+def quotients_of(expr: Expr) -> Iterator[Quotient]:
+    """The quotients that an expression is: of what is multiplied, and of what that is converted from."""
     x, kept = _bare(expr)
     if not isinstance(x, Select):
-        return _product(x, kept)
-    found, below = _product_of_sign(x.orelse, kept), _complement(x.then)
-    if below is None or found is None or _product_of_sign(below, kept) != found:
-        return None
-    magnitude = found.taken
-    if not isinstance(magnitude, Select) or magnitude.cond != x.cond:
-        return None
-    taken = magnitude.orelse
-    is_below = _compared_with_zero(x.cond) == taken and _complement(magnitude.then) == taken
-    return Quotient(taken, found.number, found.amount, True, found.bits) if is_below else None
+        yield from _products(x, kept)
+        return
+    below = _complement(x.then)
+    if below is None:
+        return
+    others = [*_products(*_bare(below, kept))]
+    for found in _products(*_bare(x.orelse, kept)):
+        match found.taken:
+            case Select(cond, then, taken) if cond == x.cond and found in others:
+                if _compared_with_zero(cond) == taken and _complement(then) == taken:
+                    yield replace(found, taken=taken, signed=True)
 
 
 def rest_of(expr: Expr) -> Rest | None:
@@ -111,39 +113,34 @@ def rest_of(expr: Expr) -> Rest | None:
         return None
     if not isinstance(c, Const) or not isinstance(c.value, int) or c.dtype != of or q.dtype != of:
         return None
-    quotient = quotient_of(q.operand if isinstance(q, Cast) else q)
-    if quotient is None or quotient.taken != taken or not 0 < c.value <= 1 << of.width:
+    if not isinstance(q, Cast) or not 0 < c.value <= 1 << of.width:
         return None
-    return Rest(quotient, c.value)
+    found = next((x for x in quotients_of(q.operand) if x.taken == taken), None)
+    return None if found is None else Rest(found, c.value)
 
 
 _EVERY = 1 << 30
 
 
-def _bare(expr: Expr) -> tuple[Expr, int]:
+def _bare(expr: Expr, kept: int = _EVERY) -> tuple[Expr, int]:
     """An expression without conversions between integers, and how many bits of a number that is not negative they keep."""
-    kept = _EVERY
     while isinstance(expr, Cast) and isinstance(expr.dtype, IntType):
         kept = min(kept, expr.dtype.width - expr.dtype.signed)
         expr = expr.operand
     return expr, kept
 
 
-def _product_of_sign(expr: Expr, kept: int) -> Quotient | None:
-    x, bits = _bare(expr)
-    return _product(x, min(kept, bits))
-
-
-def _product(x: Expr, kept: int) -> Quotient | None:
+def _products(x: Expr, kept: int) -> Iterator[Quotient]:
     match x:
         case Binary(
             BinaryOp.SHR,
             Binary(BinaryOp.MUL, factor, Const(value=int(number))),
             Const(value=int(amount)),
         ) if amount >= 0:
-            taken, bits = _bare(factor)
-            return Quotient(taken, number, amount, False, (bits, kept))
-    return None
+            yield Quotient(factor, number, amount, False, (_EVERY, kept))
+            if isinstance(factor, Cast) and isinstance(factor.dtype, IntType):
+                bits = factor.dtype.width - factor.dtype.signed
+                yield Quotient(factor.operand, number, amount, False, (bits, kept))
 
 
 def _complement(x: Expr) -> Expr | None:

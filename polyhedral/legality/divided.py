@@ -21,7 +21,7 @@ from dsl.expressions.expr import (
     Select,
     children,
 )
-from dsl.expressions.inverses import quotient_of, rest_of
+from dsl.expressions.inverses import quotients_of, rest_of
 from dsl.expressions.value_range import Range
 from dsl.programs.inverses import divisions, without_dividers
 from dsl.programs.program import Program, Stmt, map_statements
@@ -104,9 +104,7 @@ def _divided(before: Binary, after: Expr, range_: Range) -> Iterator[Expr]:
     by = int(before.rhs.value)
     inner = after.operand if isinstance(after, Cast) else after
     if before.op is BinaryOp.FLOORDIV:
-        found = quotient_of(after)
-        if found is not None and found.divides(by, low, high):
-            yield found.taken
+        yield from (q.taken for q in quotients_of(after) if q.divides(by, low, high))
     else:
         for x in (after, inner):
             rest = rest_of(x)
