@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from math import lcm
 
 from dse.estimates.estimation import Estimation
+from dsl.programs.inverses import has_dividers
+from dsl.schedules.recurrence_steps import StrengthReduce
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (
     Distribute,
@@ -48,7 +50,10 @@ def changed(schedule: Schedule, change: Change) -> Schedule:
             added.remove(swap)
         elif step not in change.removed:
             steps.append(step)
-    return Schedule((*steps, *added))
+    first = [
+        s for s in added if isinstance(s, StrengthReduce)
+    ]  # it comes before what changes loops
+    return Schedule((*first, *steps, *(s for s in added if s not in first)))
 
 
 def _replaces(new: Step, old: Step) -> bool:
@@ -67,8 +72,14 @@ Alternatives = tuple[Change, ...]
 
 def changes(base: Estimation, loop: LoopEstimate) -> Iterator[Alternatives]:
     """What may help a loop that is pipelined, or that is innermost and is not."""
+    divided = _without_dividers(base, loop)
+    if divided:
+        yield (Change((), divided),)
     if loop.kind == "sequential":
-        yield from _pipelined(base, loop)
+        for change in _pipelined(base, loop):
+            yield change
+            if divided:
+                yield tuple(replace(c, added=(*divided, *c.added)) for c in change)
         return
     yield from _inner_pipelines(base, loop)
     match loop.limits[0] if loop.limits else None:
@@ -80,6 +91,12 @@ def changes(base: Estimation, loop: LoopEstimate) -> Iterator[Alternatives]:
             yield from _copies(base, loop)
         case UnitLimit() | None:
             pass
+
+
+def _without_dividers(base: Estimation, loop: LoopEstimate) -> tuple[Step, ...]:
+    """Divisions by numbers as products, in all statements of a loop."""
+    named = [s for s in base.program.statements() if s.name in loop.statements]
+    return tuple(StrengthReduce(s.name) for s in named if has_dividers(s.value))
 
 
 # ------------------------------------------------------------------------------------ loop order

@@ -60,10 +60,10 @@ class Division:
     held: Range
 
     @property
-    def quotients(self) -> range:
-        """What the quotient may be."""
+    def quotients(self) -> Range:
+        """The smallest and the largest quotient."""
         low, high = self.held
-        return range(low // self.by, high // self.by + 1)
+        return low // self.by, high // self.by
 
     @property
     def most(self) -> int:
@@ -88,6 +88,11 @@ def divisions(value: Expr, range_of: Callable[[Expr], Range]) -> Iterator[Divisi
                 found = Division(x, by, range_of(taken))
                 if found.is_possible:
                     yield found
+
+
+def has_dividers(value: Expr) -> bool:
+    """Whether there is a quotient or a rest by a number in a value that takes a divider."""
+    return any(True for _ in divisions(value, lambda _: (0, 0)))
 
 
 def without_dividers(value: Expr, found: Mapping[int, Division]) -> Expr:
@@ -126,7 +131,8 @@ def _with(x: Expr, parts: list[Expr]) -> Expr:
 def _divided(division: Division, x: Expr) -> Expr:
     dtype = division.of.dtype
     assert isinstance(dtype, IntType)
-    if len(division.quotients) <= FEW:
+    first, last = division.quotients
+    if last - first < FEW:
         return _compared(division, x, dtype)
     if division.of.op is BinaryOp.FLOORDIV:
         return _as(_quotient(division, x), dtype)
@@ -144,9 +150,9 @@ def _compared(division: Division, x: Expr, dtype: IntType) -> Expr:
             dtype,
         )
 
-    first, *others = division.quotients
+    first, last = division.quotients
     made = where(first)
-    for quotient in others:
+    for quotient in range(first + 1, last + 1):
         reached = typing.compare(CompareOp.GE, x, _number(quotient * division.by))
         assert isinstance(reached, Compare)
         made = Select(reached, where(quotient), made, dtype, division.of.span)

@@ -23,7 +23,7 @@ from dsl.expressions.expr import (
 )
 from dsl.expressions.inverses import quotients_of, rest_of
 from dsl.expressions.value_range import Range
-from dsl.programs.inverses import divisions, without_dividers
+from dsl.programs.inverses import divisions, has_dividers, without_dividers
 from dsl.programs.program import Program, Stmt, map_statements
 from polyhedral.legality.stored_ranges import StoredRanges
 
@@ -68,10 +68,9 @@ def divides_otherwise(before: Program, after: Program) -> str | None:
 
 def _ranges(program: Program, names: Collection[str]) -> StoredRanges | None:
     """What the program's scalars hold, if one of the statements divides by a number at all."""
-    values = [s.value for s in program.statements() if s.name in names]
-    if not any(True for value in values for _ in divisions(value, lambda _: (0, 0))):
-        return None
-    return StoredRanges(program)
+    if any(s.name in names and has_dividers(s.value) for s in program.statements()):
+        return StoredRanges(program)
+    return None
 
 
 def _same(before: Expr, after: Expr, range_of: Callable[[Expr], Range]) -> bool:
@@ -110,13 +109,13 @@ def _divided(before: Binary, after: Expr, range_: Range) -> Iterator[Expr]:
             rest = rest_of(x)
             if rest is not None and rest.by == by and rest.quotient.divides(by, low, high):
                 yield rest.quotient.taken
-    quotients = range(low // by, high // by + 1)
-    if len(quotients) == 1 and before.op is BinaryOp.FLOORDIV and after == _plain(after, low // by):
+    first, last = low // by, high // by
+    if first == last and before.op is BinaryOp.FLOORDIV and after == _plain(after, first):
         yield before.lhs
-    elif len(quotients) == 1 and low // by == 0 and before.op is BinaryOp.MOD:
+    elif first == last == 0 and before.op is BinaryOp.MOD:
         yield from (after, inner)
-    elif 1 < len(quotients) <= _MOST:
-        taken = _compared(before.op, after, by, quotients)
+    elif first < last < first + _MOST:
+        taken = _compared(before.op, after, by, range(first, last + 1))
         if taken is not None:
             yield taken
 
