@@ -14,7 +14,7 @@ from dse.estimates.origins import Origins, origins_of
 from dsl.errors.errors import ToolError
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
-from polyhedral.codegen.generate import loop_tree
+from polyhedral.applied import tree_of
 from qor_gnn.design.directives import written_unrolls
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.design.region import Kernel, Statement, walk
@@ -204,7 +204,7 @@ def ranked(state: ScheduledScop, schedule: Schedule, where: Setting) -> Estimati
     def rtl(place: Setting) -> QorEstimate:
         return open_answer(state.written, schedule, place.tool, place.device)
 
-    return _answered(state, schedule, kernel_of_tree(loop_tree(state)), where, False, rtl)
+    return _answered(state, schedule, kernel_of_tree(tree_of(state)), where, False, rtl)
 
 
 def _answered(

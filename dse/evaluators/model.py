@@ -12,7 +12,7 @@ from dse.estimates.words import why
 from dse.evaluators.base import LoopReport, Request, Result, Status
 from dse.evaluators.version import MODEL, code_version
 from dsl.errors.errors import IRError, LanguageError, ScheduleError, ToolError
-from polyhedral.schedule import apply
+from polyhedral.applied import applied
 from polyhedral.scop.scheduled import ScheduledScop
 from qor_gnn.result.qor_estimate import LoopEstimate
 from qor_gnn.tools.personality import Personality
@@ -74,7 +74,7 @@ class ModelEvaluator:
 
     def _evaluate(self, request: Request) -> Result:
         try:
-            state = apply(request.program, request.schedule)
+            state = applied(request.program, request.schedule)
         except (ScheduleError, LanguageError) as error:
             # Only the code: the text of a refusal costs more than the refusal.
             return Result(Status.ILLEGAL, detail=error.code)

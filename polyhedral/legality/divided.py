@@ -112,8 +112,8 @@ def _divided(before: Binary, after: Expr, range_: Range) -> Iterator[Expr]:
     first, last = low // by, high // by
     if first == last and before.op is BinaryOp.FLOORDIV and after == _plain(after, first):
         yield before.lhs
-    elif first == last == 0 and before.op is BinaryOp.MOD:
-        yield from (after, inner)
+    elif first == last and before.op is BinaryOp.MOD:
+        yield from (after, inner) if first == 0 else _less(inner, first * by)
     elif first < last < first + _MOST:
         taken = _compared(before.op, after, by, range(first, last + 1))
         if taken is not None:
@@ -149,9 +149,11 @@ def _compared(op: BinaryOp, after: Expr, by: int, quotients: range) -> Expr | No
 def _is_less(value: Expr, taken: Expr, number: int) -> bool:
     """Whether a value is another one less a number, or its low bits."""
     inner = value.operand if isinstance(value, Cast) and value != taken else value
-    if number == 0:
-        return inner == taken
-    match inner:
-        case Binary(BinaryOp.SUB, lhs, Const(value=found)):
-            return bool(lhs == taken and found == number)
-    return False
+    return taken in ([inner] if number == 0 else [*_less(inner, number)])
+
+
+def _less(x: Expr, number: int) -> Iterator[Expr]:
+    """What an expression is, less a number."""
+    match x:
+        case Binary(BinaryOp.SUB, lhs, Const(value=found)) if found == number:
+            yield lhs

@@ -39,8 +39,9 @@ def modular(d: u8[12], x: i16[12], y: u32[12, 4], h: i32[10]):
 
 @weft.kernel
 def plain(x: u8[4], y: i32[4], z: i8[4]):
+    c: u32 = 9
     for i in range(4):
-        y[i] = x[i] // 16 + x[i] % 8 + i // 3 + x[i] // -7
+        y[i] = c % 7 + x[i] // 16 + x[i] % 8 + i // 3 + x[i] // -7
     for i in range(4):
         z[i] = z[i] // 200 + z[i] % 200
 

@@ -19,9 +19,8 @@ from dse.space.nests.nest import ANY, Order, Vector
 from dsl.programs.program import Program, Storage
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import BindStorage, Dataflow, Partition, Step
+from polyhedral.applied import applied, tree_of
 from polyhedral.banks.splits import Split
-from polyhedral.codegen.generate import loop_tree
-from polyhedral.schedule import apply
 from qor_gnn.area.local_memories import local_memories
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.design.region import Memory
@@ -146,7 +145,7 @@ def bindings(
     if not short_of_blocks([(memory, most) for memory in own], blocks):
         return ()
     # What is kept in copies is known of the whole design.
-    kernel = kernel_of_tree(loop_tree(apply(program, schedule)))
+    kernel = kernel_of_tree(tree_of(applied(program, schedule)))
     kept = local_memories(kernel, tool, frozenset()).arrays
     found = short_of_blocks([(m, n) for m, n in kept if m.name in shapes], blocks)
     types = {m.name: kind for m in own if m.name in found and (kind := _type(m, nests))}
