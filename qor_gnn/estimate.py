@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from backends.devices import DEVICES, Device
 from qor_gnn.area.binding import units_of
-from qor_gnn.area.both_ports import both_ports
+from qor_gnn.area.both_ports import both_ports, read_in
 from qor_gnn.area.local_memories import local_memories
 from qor_gnn.area.processes import (
     concurrent_terms,
@@ -63,7 +63,7 @@ def estimate(
     regions, units = _units(kernel, average)
     adapters = adapters_cost(written, found)
     met = both_ports(average.functions)
-    memories = local_memories(written, found, kept)
+    memories = local_memories(written, found, kept).without_constants(read_in(average.functions))
     memory = memories.cost(met).plus(adapters)
     latency = Cycles(
         average.latency,

@@ -24,7 +24,11 @@ def raw_words(numbers: Sequence[int | float], dtype: DType) -> tuple[int, ...]:
     Raises:
         LanguageError: W123 a number that does not fit.
     """
-    values = [const(number, dtype).value for number in numbers]
+    return words_of([const(number, dtype).value for number in numbers], dtype)
+
+
+def words_of(values: Sequence[int | float | Fraction], dtype: DType) -> tuple[int, ...]:
+    """The raw words of values that a type has."""
     if isinstance(dtype, FloatType):
         data = np.array(values, _FLOATS[dtype.name]).view(_BITS[dtype.name])
         shift = 16 if dtype.name == "bf16" else 0

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
+from dsl.arrays.tabulated import tabulated
 from dsl.expressions.affine import Affine
 from dsl.expressions.types import ArrayType, DType, IntType, f32
 from dsl.frontend.arrays.parts import part_of
@@ -39,7 +40,7 @@ def read_kernel(request: Request) -> Program:
     """
     check_signature(request.source)
     inferred = Inferred()
-    return kept_bits(inferred.settled(lambda: _read(request, inferred)))
+    return kept_bits(tabulated(inferred.settled(lambda: _read(request, inferred))))
 
 
 def _read(request: Request, inferred: Inferred) -> Program:

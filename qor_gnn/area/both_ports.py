@@ -1,4 +1,4 @@
-"""Arrays whose banks are read, or written, through both ports in one state: their block RAMs are narrower."""
+"""Through which ports arrays are read and written: of a bank that is through both in one state block RAMs are narrower."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from qor_gnn.body.body import Body
+from qor_gnn.body.graph import LOAD
 from qor_gnn.body.ports import ANY
 from qor_gnn.schedule.regions import Region, bodies_in
 
@@ -21,6 +22,26 @@ def both_ports(functions: Sequence[Sequence[Region]]) -> frozenset[str]:
     """
     bodies = (body for regions in functions for body in bodies_in(regions))
     return frozenset(name for body in bodies for name in _met(body))
+
+
+def read_in(functions: Sequence[Sequence[Region]]) -> frozenset[str]:
+    """Names of arrays that some load reads: not those of tables whose elements are constants in all copies.
+
+    Args:
+        functions: the scheduled regions of each function.
+    """
+    bodies = (body for regions in functions for body in bodies_in(regions))
+    return frozenset(name for body in bodies for name in _read(body))
+
+
+def _read(body: Body) -> Iterator[str]:
+    graph, table = body.graph, body.graph.addresses
+    for kind, address in zip(graph.kind, graph.address, strict=True):
+        if kind == LOAD and address >= 0:
+            yield table.memory(address).name
+    for taken in body.ports.values():  # what is loaded where data say has no address
+        for resource, _ in taken:
+            yield table.memories[body.port_keys[resource][0]].name
 
 
 def _met(body: Body) -> Iterator[str]:

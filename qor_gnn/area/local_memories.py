@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from qor_gnn.area.processes import channels_cost, without_channels
@@ -29,6 +29,20 @@ class LocalMemories:
     channels: Sequence[Channel]
     arrays: tuple[tuple[Memory, int | Fraction], ...]
     rules: StorageRules
+
+    def without_constants(self, read: frozenset[str]) -> LocalMemories:
+        """All but the tables that are no memories: what no load reads (all copies know which element it is), and what is
+        partitioned completely, which is as many constants.
+
+        Args:
+            read: the arrays that loads read (`qor_gnn.area.both_ports.read_in`).
+        """
+        kept = tuple(
+            (m, copies)
+            for m, copies in self.arrays
+            if m.contents is None or (m.name in read and not m.in_registers)
+        )
+        return replace(self, arrays=kept)
 
     def cost(self, both: frozenset[str] = frozenset()) -> StorageCost:
         """What they cost; of ``both`` a bank is read, or written, through both ports in one state."""

@@ -2,19 +2,22 @@
 
 In a copy of an unrolled loop its counter is a number. So is what is compared with it, and of ``a if k < 2 else b``, or of
 the entries of a small table (`dsl.frontend.arrays.tables`), one value is left: what the others are computed from is not
-there, and a product by an entry is one by a constant. Compilers do so whatever the tool's version.
+there, and a product by an entry is one by a constant. An element of a table that is a memory is a constant as well, where
+such numbers are its subscripts: no port is asked for it. Compilers do so whatever the tool's version.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 
 from dsl.expressions.affine import Affine
 from qor_gnn.design.operations import factor_of
-from qor_gnn.design.region import Op, Statement
+from qor_gnn.design.region import Memory, Op, Statement
 
 Env = Mapping[str, Affine]
+Tables = Mapping[str, Memory]
 
 _COMPARED: dict[int, Callable[[int, int], bool]] = {
     0: lambda a, b: a == b,
@@ -47,12 +50,14 @@ class Choices:
         statement: as it is written.
         variables: what decides the choices.
         env: variables of loops that are not unrolled, as expressions of counters.
+        tables: the memories that are tables of constants, by name.
     """
 
     statement: Statement
     variables: tuple[str, ...]
     env: Env
-    _left: dict[tuple[int | None, ...], Statement] = field(default_factory=dict)  # by decisions
+    tables: Tables = field(default_factory=dict)
+    _left: dict[tuple[object, ...], Statement] = field(default_factory=dict)  # by decisions
     _known: dict[tuple[int | None, ...], Statement] = field(default_factory=dict)  # by variables
 
     def at(self, copies: Mapping[str, int]) -> Statement:
@@ -65,17 +70,21 @@ class Choices:
         found = self._known.get(key)
         if found is None:
             values = {v: Affine((), c) for v, c in copies.items()}
-            numbers = _numbers(self.statement.ops, values, self.env)
-            taken = tuple([numbers[op.operands[0]] for op in self.statement.ops if _decides(op)])
+            ops = self.statement.ops
+            at = _Known(values, self.env, self.tables)
+            numbers = at.numbers(ops)
+            tests = [numbers[op.operands[0]] for op in ops if _decides(op)]
+            elements = {n: e for n, e in enumerate(at.elements) if e is not None}
+            taken = (*tests, *elements.items())
             if taken not in self._left:
-                self._left[taken] = _left(self.statement, numbers)
+                self._left[taken] = _left(self.statement, numbers, elements)
             found = self._known[key] = self._left[taken]
         return found
 
 
-def choices_of(statement: Statement, env: Env) -> Choices | None:
-    """The choices of a statement that counters may decide; None where it has none."""
-    if not any(map(_decides, statement.ops)):
+def choices_of(statement: Statement, env: Env, tables: Tables) -> Choices | None:
+    """The choices of a statement that counters may decide, elements of tables among them; None where it has none."""
+    if not any(_decides(op) or _of_table(op, tables) for op in statement.ops):
         return None
     variables: set[str] = set()
     of: list[frozenset[str] | None] = []  # None of what counters alone do not tell
@@ -90,34 +99,90 @@ def choices_of(statement: Statement, env: Env) -> Choices | None:
                 every = [of[k] for k in op.operands]
                 if all(each is not None for each in every):
                     known = frozenset().union(*(each for each in every if each is not None))
+        if _of_table(op, tables) and op.access is not None:
+            every = [of[k] for k in op.operands]
+            every += [i.variables() for i in op.access.indices if not i.is_data]
+            if all(each is not None for each in every):
+                known = frozenset().union(*(each for each in every if each is not None))
+                variables |= known
         if _decides(op) and (by := of[op.operands[0]]):
             variables |= by
-        of.append(known)
-    return Choices(statement, tuple(sorted(variables)), env) if variables else None
+        of.append(known if op.type == "int" else None)
+    return Choices(statement, tuple(sorted(variables)), env, tables) if variables else None
+
+
+def tables_among(memories: Iterable[Memory]) -> dict[str, Memory]:
+    """The tables of constants whose elements are where their subscripts say: not those of words of several elements."""
+    return {
+        m.name: m
+        for m in memories
+        if m.contents is not None and m.lanes == 1 and prod(m.shape) == len(m.contents.words)
+    }
 
 
 def _decides(op: Op) -> bool:
     return op.kind == "select"
 
 
-def _numbers(ops: Sequence[Op], values: Mapping[str, Affine], env: Env) -> list[int | None]:
-    """The integers that operations give; None where that is not known."""
-    found: list[int | None] = []
-    for op in ops:
-        number: int | None = None
-        if op.type != "int":
-            pass
-        elif op.kind == "const":
-            number = op.number
-        elif op.kind == "index" and op.access is not None:
-            at = op.access.indices[0].substitute(values).substitute(env)
-            number = at.const if at.is_const else None
-        elif op.kind == "select" and (test := found[op.operands[0]]) is not None:
-            number = found[op.operands[1 if test else 2]]
-        elif op.kind == "cmp" or op.kind in _COMPUTED:
-            number = _computed(op, [found[k] for k in op.operands])
-        found.append(number)
-    return found
+def _of_table(op: Op, tables: Tables) -> bool:
+    """Whether an operation reads an element whose place in a table of constants may be known."""
+    return op.kind == "load" and op.access is not None and op.access.memory in tables
+
+
+@dataclass(slots=True)
+class _Known:
+    """What is known of operations in a copy.
+
+    Attributes:
+        values, env, tables: of variables of loops that are unrolled, and of others; as in `Choices`.
+        elements: what loads of tables read, of the operations in `numbers`; None of all others.
+    """
+
+    values: Mapping[str, Affine]
+    env: Env
+    tables: Tables
+    elements: list[float | None] = field(default_factory=list)
+
+    def numbers(self, ops: Sequence[Op]) -> list[int | None]:
+        """The integers that operations give; None where that is not known."""
+        found: list[int | None] = []
+        for op in ops:
+            element = self._element(op, found) if _of_table(op, self.tables) else None
+            self.elements.append(element)
+            found.append(self._number(op, found, element) if op.type == "int" else None)
+        return found
+
+    def _number(
+        self, op: Op, found: Sequence[int | None], element: float | None
+    ) -> int | None:
+        if element is not None:
+            return int(element)
+        if op.kind == "const":
+            return op.number
+        if op.kind == "index" and op.access is not None:
+            return self._subscript(op.access.indices[0])
+        if op.kind == "select" and (test := found[op.operands[0]]) is not None:
+            return found[op.operands[1 if test else 2]]
+        if op.kind == "cmp" or op.kind in _COMPUTED:
+            return _computed(op, [found[k] for k in op.operands])
+        return None
+
+    def _subscript(self, index: Affine) -> int | None:
+        at = index.substitute(self.values).substitute(self.env)
+        return at.const if at.is_const else None
+
+    def _element(self, op: Op, found: Sequence[int | None]) -> float | None:
+        """What a load of a table reads, where all of its subscripts are known."""
+        assert op.access is not None
+        table, data = self.tables[op.access.memory], iter(op.operands)
+        assert table.contents is not None
+        place = 0
+        for index, extent in zip(op.access.indices, table.shape, strict=True):
+            at = found[next(data)] if index.is_data else self._subscript(index)
+            if at is None or not 0 <= at < extent:
+                return None
+            place = place * extent + at
+        return table.contents.value(place)
 
 
 def _computed(op: Op, taken: Sequence[int | None]) -> int | None:
@@ -142,12 +207,16 @@ def _computed(op: Op, taken: Sequence[int | None]) -> int | None:
     return int(_COMPARED[predicate](a, b))
 
 
-def _left(statement: Statement, numbers: Sequence[int | None]) -> Statement:
-    """The operations that are left where choices are decided by numbers."""
-    ops = statement.ops
+def _left(
+    statement: Statement, numbers: Sequence[int | None], elements: Mapping[int, float]
+) -> Statement:
+    """The operations that are left where choices are decided by numbers, and elements of tables are these."""
+    ops = tuple(
+        _constant(op, elements[n]) if n in elements else op for n, op in enumerate(statement.ops)
+    )
     stands: list[int] = []  # for each operation, the one whose value it has
     for n, op in enumerate(ops):
-        stands.append(_value_of(n, op, ops, stands, numbers))
+        stands.append(_value_of(n, op, ops, stands, numbers, elements))
     last = stands[-1]
     pending = [last, *(stands[k] for k in statement.subscripts)]
     needed: set[int] = set()
@@ -164,15 +233,29 @@ def _left(statement: Statement, numbers: Sequence[int | None]) -> Statement:
     for n in kept:
         written = ops[n].operands
         operands = [stands[k] for k in written]
-        chosen = [ops[k] for k, before in zip(operands, written, strict=True) if k != before]
+        pairs = zip(operands, written, strict=True)
+        chosen = [ops[k] for k, before in pairs if k != before or k in elements]
         op = _by_constant(ops[n], chosen)
         left.append(replace(op, operands=tuple(place[k] for k in operands)) if operands else op)
     subscripts = tuple(place[stands[k]] for k in statement.subscripts)
     return replace(statement, ops=tuple(left), subscripts=subscripts)
 
 
+def _constant(load: Op, element: float) -> Op:
+    """What an element of a table is instead of a load."""
+    if load.type != "int":
+        return Op("const", load.type, load.width, value=repr(float(element)))
+    low = int(element) % (1 << load.width)
+    return Op("const", "int", load.width, value=str(low), positive=element >= 0)
+
+
 def _value_of(
-    n: int, op: Op, ops: Sequence[Op], stands: Sequence[int], numbers: Sequence[int | None]
+    n: int,
+    op: Op,
+    ops: Sequence[Op],
+    stands: Sequence[int],
+    numbers: Sequence[int | None],
+    elements: Container[int],
 ) -> int:
     """The operation whose value another one has: of a choice what is chosen, of ``0 * x``, ``1 * x`` and ``x + 0`` a factor or
     a term.
@@ -185,8 +268,9 @@ def _value_of(
     taken = [stands[k] for k in op.operands]
     for k, (written, other) in enumerate(zip(op.operands, reversed(taken), strict=True)):
         one = ops[taken[k]]
-        if taken[k] == written or one.kind != "const":
-            continue  # no choice made it a number: what is written so was folded before
+        by_choice = taken[k] != written or written in elements
+        if not by_choice or one.kind != "const":
+            continue  # what is written as a number was folded before
         zero = one.type == "int" and int(one.value) == 0
         if (op.kind == "add" and zero) or (op.kind == "mul" and float(one.value) == 1):
             return other  # of -1, which is one bit too, with what it is added to a difference

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from dsl.expressions.affine import Affine
+from qor_gnn.body.choices import tables_among
 from qor_gnn.body.graph import LOAD, STORE, STORE_STATES, Conditional, Graph, When
 from qor_gnn.body.guarded_values import GuardedValues, Held, undecided
 from qor_gnn.body.meetings import Accesses, Elements
@@ -69,7 +70,8 @@ class Expander:
         self.graph = Graph(self.addresses)
         self._elements = Elements(self.addresses)
         self._outside = Outside(self.personality.guards.folds_constants)
-        self._plans = Plans(self._site, self._outside, self.personality)
+        tables = tables_among(self.addresses.memories)
+        self._plans = Plans(self._site, self._outside, self.personality, tables)
 
     def prepare(self, nodes: tuple[Node, ...], env: Env | None = None) -> None:
         """Read the statements below before any is run; ``env`` places them anew."""

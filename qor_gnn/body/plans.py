@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dsl.expressions.affine import Affine
-from qor_gnn.body.choices import Choices, choices_of
+from qor_gnn.body.choices import Choices, Tables, choices_of
 from qor_gnn.body.graph import LOAD
 from qor_gnn.body.outside import Outside
 from qor_gnn.design.region import Access, Loop, Statement
@@ -52,11 +52,13 @@ class Plans:
         site_of: places an access of a statement.
         outside: numbers what statements take from outside.
         personality: of the tool.
+        tables: memories of constants, by name.
     """
 
     site_of: Callable[[Access], Site]
     outside: Outside
     personality: Personality
+    tables: Tables
     _known: dict[int, Plan] = field(default_factory=dict)  # by the statement's identity
     _choices: dict[int, Choices] = field(default_factory=dict)
 
@@ -69,7 +71,7 @@ class Plans:
         """Prepare a statement as it is written; None where it was read before."""
         if id(statement) in self._known:
             return None
-        if (choices := choices_of(statement, env)) is not None:
+        if (choices := choices_of(statement, env, self.tables)) is not None:
             self._choices[id(statement)] = choices
         return self._of(statement)
 

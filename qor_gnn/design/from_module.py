@@ -44,6 +44,7 @@ from qor_gnn.design.region import (
     bound,
     outside,
 )
+from qor_gnn.design.table_contents import contents_of
 from qor_gnn.design.table_words import word_type
 
 _SKIPPED = frozenset({"affine.yield", "func.return", "memref.dealloc"})
@@ -101,6 +102,7 @@ class _Reader:
             storage.impl if storage else "",
             reshapes=words_of(info.shape, ((p.dim, p.kind, p.factor) for p in info.reshapes)),
             cached=info.cache is not None,
+            contents=contents_of(info.dtype, info.contents),
         )
         if info.interface is not None and info.interface.mode == OUTSIDE:
             axi = info.axi

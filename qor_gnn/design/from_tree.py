@@ -44,6 +44,7 @@ from qor_gnn.design.region import (
     bound,
     outside,
 )
+from qor_gnn.design.table_contents import contents_of
 from qor_gnn.design.table_words import word_type
 
 Values = Mapping[str, Affine]
@@ -106,6 +107,7 @@ class _Reader:
             array.name, word_type(array.dtype, array.contents), array.shape, splits, argument, storage, impl,
             reshapes=words_of(array.shape, words),
             cached=any(c.argument == array.name for c in self.tree.caches),
+            contents=contents_of(array.dtype, array.contents),
         )  # fmt: skip
         for i in self.tree.interfaces:
             if i.argument == array.name and i.mode == OUTSIDE:

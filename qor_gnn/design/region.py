@@ -16,6 +16,7 @@ from dsl.schedules.loop_requests import NO_REQUESTS, LoopRequests
 from polyhedral.banks.splits import Split, in_registers
 from polyhedral.requests.outside import word_bits
 from qor_gnn.design.port import Port
+from qor_gnn.design.table_contents import TableContents
 
 READ_FROM_COPIES = "ram_copies"
 """The storage of an array that a tool keeps several times to read it as often at once."""
@@ -31,6 +32,7 @@ class Memory:
     ``storage`` and ``impl`` are what was bound, ``""`` where the tool chooses.
     ``in_order``: copies of a body update it one after the other (`qor_gnn.body.ordered_updates`).
     ``port``: it is an argument in memory outside.
+    ``contents``: of a table of constants.
     ``in_registers``: every bank holds a single element (and so does a scalar).
     ``reshapes``: how dimensions are put into words, until `qor_gnn.design.reshaped` makes a memory of words of it,
     of ``lanes`` elements of type ``element``. ``cached``: a cache is in front of it.
@@ -49,6 +51,7 @@ class Memory:
     lanes: int = 1
     cached: bool = False
     element: DType | None = None
+    contents: TableContents | None = None
     in_registers: bool = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:

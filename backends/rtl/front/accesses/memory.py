@@ -77,6 +77,8 @@ class Memory:
         """The element's value at this point."""
         if (array, indices) in self.spans:
             return self._now((array, indices))
+        if (word := self._constant(array, indices)) is not None:
+            return word
         history = self.histories.setdefault(array, _History())
         pending: list[Access] = []
         seen = 0
@@ -93,6 +95,20 @@ class Memory:
                 return self._chosen(pending, store.value)
             pending.append(store)
         return self._chosen(pending, self._loaded(history, array, indices, guard, seen))
+
+    def _constant(self, array: str, indices: Indices) -> Val | None:
+        """The element of a table of constants at known subscripts, as its bits are read; None of all else."""
+        info, place = self.arrays[array], 0
+        if not info.contents or not all(i.is_const for i in indices):
+            return None
+        for index, extent in zip(indices, info.shape, strict=True):
+            if not 0 <= index.const < extent:
+                return None  # under a guard that does not hold there
+            place = place * extent + index.const
+        word = info.contents[place]
+        if self.signed[array] and word >> (info.width - 1):
+            word -= 1 << info.width
+        return constant(word)
 
     def gather(self, array: str, indices: Indices, place: Address, guard: Guard) -> Val:
         """The value of an element at a computed place; ``indices`` tell such elements apart."""
