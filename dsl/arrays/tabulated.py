@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import gcd, prod
 
@@ -66,7 +66,7 @@ MAX_POINTS = 4096
 Ranges = Mapping[str, tuple[int, int]]
 Values = Mapping[Affine, int]
 
-_COMPARED = {
+_COMPARED: dict[CompareOp, Callable[[int, int], bool]] = {
     CompareOp.EQ: lambda a, b: a == b,
     CompareOp.NE: lambda a, b: a != b,
     CompareOp.LT: lambda a, b: a < b,
@@ -74,7 +74,7 @@ _COMPARED = {
     CompareOp.GT: lambda a, b: a > b,
     CompareOp.GE: lambda a, b: a >= b,
 }
-_LOGIC = {
+_LOGIC: dict[BinaryOp, Callable[[int, int], int]] = {
     BinaryOp.AND: lambda a, b: a & b,
     BinaryOp.OR: lambda a, b: a | b,
     BinaryOp.XOR: lambda a, b: a ^ b,

@@ -49,6 +49,7 @@ from polyhedral.looptree.tree import (
     TreeNode,
 )
 from polyhedral.looptree.trips import trip_count
+from polyhedral.requests.tables import auto_partitioned
 from polyhedral.scop.conjunctions import Conjunction, both, conjunctions
 from polyhedral.scop.scheduled import LoopId, Piece, ScheduledScop
 
@@ -89,7 +90,7 @@ def loop_tree(state: ScheduledScop, styles: Sequence[Style] = tuple(Style)) -> L
         state.streams,
         distances(body, frozenset(r.array for r in state.reshapes)),
         state.packs,
-        tuple(step.array for step in state.auto_partitions),
+        auto_partitioned(state),
         state.reshapes,
         state.stables,
         state.caches,

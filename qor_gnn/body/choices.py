@@ -152,9 +152,7 @@ class _Known:
             found.append(self._number(op, found, element) if op.type == "int" else None)
         return found
 
-    def _number(
-        self, op: Op, found: Sequence[int | None], element: float | None
-    ) -> int | None:
+    def _number(self, op: Op, found: Sequence[int | None], element: float | None) -> int | None:
         if element is not None:
             return int(element)
         if op.kind == "const":

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from dsl.expressions.affine import Affine
-from qor_gnn.body.choices import tables_among
 from qor_gnn.body.graph import LOAD, STORE, STORE_STATES, Conditional, Graph, When
 from qor_gnn.body.guarded_values import GuardedValues, Held, undecided
 from qor_gnn.body.meetings import Accesses, Elements
@@ -70,8 +69,7 @@ class Expander:
         self.graph = Graph(self.addresses)
         self._elements = Elements(self.addresses)
         self._outside = Outside(self.personality.guards.folds_constants)
-        tables = tables_among(self.addresses.memories)
-        self._plans = Plans(self._site, self._outside, self.personality, tables)
+        self._plans = Plans(self._site, self._outside, self.personality, self.addresses.memories)
 
     def prepare(self, nodes: tuple[Node, ...], env: Env | None = None) -> None:
         """Read the statements below before any is run; ``env`` places them anew."""

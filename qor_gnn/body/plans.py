@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 
 from dsl.expressions.affine import Affine
-from qor_gnn.body.choices import Choices, Tables, choices_of
+from qor_gnn.body.choices import Choices, choices_of, tables_among
 from qor_gnn.body.graph import LOAD
 from qor_gnn.body.outside import Outside
-from qor_gnn.design.region import Access, Loop, Statement
+from qor_gnn.design.region import Access, Loop, Memory, Statement
 from qor_gnn.memory.addresses import Site
 from qor_gnn.tools.operators import Operator
 from qor_gnn.tools.personality import Personality
@@ -52,15 +52,20 @@ class Plans:
         site_of: places an access of a statement.
         outside: numbers what statements take from outside.
         personality: of the tool.
-        tables: memories of constants, by name.
+        memories: of the design.
+        tables: those of constants, by name.
     """
 
     site_of: Callable[[Access], Site]
     outside: Outside
     personality: Personality
-    tables: Tables
+    memories: InitVar[Sequence[Memory]]
+    tables: dict[str, Memory] = field(init=False)
     _known: dict[int, Plan] = field(default_factory=dict)  # by the statement's identity
     _choices: dict[int, Choices] = field(default_factory=dict)
+
+    def __post_init__(self, memories: Sequence[Memory]) -> None:
+        self.tables = tables_among(memories)
 
     def forget(self) -> None:
         """What statements were placed by has changed."""
