@@ -16,6 +16,8 @@ port, in as many banks as copies of a loop read, and its address is known ahead.
 constant and the factor that all of its terms have) has the values that counters give it, so that a stage of a transform has
 a table of its own twiddle factors. What is small stays a choice, among no more than what its counters reach.
 
+An ``if`` of which every branch assigns a constant to one element is such a choice as well.
+
 What data decide stays a choice, too: a memory's state would be in every recurrence that the choice is in.
 """
 
@@ -24,12 +26,13 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import gcd, prod
+from typing import assert_never
 
 from dsl.errors.errors import Span
 from dsl.expressions import typing
-from dsl.expressions.affine import Affine
+from dsl.expressions.affine import Affine, And, Cond, Constraint, Or
 from dsl.expressions.expr import (
     Access,
     Binary,
@@ -51,10 +54,20 @@ from dsl.expressions.expr import (
 from dsl.expressions.numeric import bounds
 from dsl.expressions.types import DType, FloatType, IndexType, IntType, boolean
 from dsl.programs.names import unused
-from dsl.programs.program import Array, If, Loop, Node, Program, Stmt, Storage, variables_in
+from dsl.programs.program import (
+    Array,
+    If,
+    Loop,
+    Node,
+    Program,
+    Stmt,
+    Storage,
+    statements_in,
+    variables_in,
+)
 
 MIN_ENTRIES = 8
-MIN_BITS = 256
+MIN_BITS = 128
 """Of all words: a table of fewer is a few LUTs as a choice, and has no state of its own then."""
 MAX_ENTRIES = 4096
 MOST_UNUSED = 4
@@ -83,10 +96,12 @@ _LOGIC: dict[BinaryOp, Callable[[int, int], int]] = {
 
 def tabulated(program: Program) -> Program:
     """The program with tables in the place of its large choices among constants that counters decide."""
-    if not any(isinstance(e, Select) for s in program.statements() for e in walk(s.value)):
+    chosen = any(isinstance(e, Select) for s in program.statements() for e in walk(s.value))
+    if not chosen and not any(isinstance(node, If) for node, _ in program.walk()):
         return program
     taken = {a.name for a in program.arrays} | variables_in(program)
-    made = _Tables(taken | {s.name for s in program.statements()}, list(program.tables))
+    taken |= {s.name for s in program.statements()}
+    made = _Tables(taken, list(program.tables), {a.name: a.dtype for a in program.arrays})
     body = tuple(made.node(n, {}) for n in program.body)
     if body == program.body:
         return program
@@ -102,13 +117,12 @@ class _Tables:
     Attributes:
         taken: names that no table may have.
         tables: those that are there.
+        types: of elements, by array.
     """
 
     taken: set[str]
     tables: list[Array]
-    _known: dict[tuple[Expr, tuple[tuple[str, tuple[int, int]], ...]], Expr] = field(
-        default_factory=dict
-    )
+    types: Mapping[str, DType]
 
     def node(self, node: Node, ranges: Ranges) -> Node:
         """A node, its loops' variables in these ranges."""
@@ -117,6 +131,8 @@ class _Tables:
                 new = self.of(value, ranges)
                 return node if new is value else replace(node, value=new)
             case If(then=then, orelse=orelse):
+                if (one := self._assignment(node, ranges)) is not None:
+                    return one
                 sides = [tuple(self.node(n, ranges) for n in side) for side in (then, orelse)]
                 return replace(node, then=sides[0], orelse=sides[1])
             case Loop(var=var, lowers=lowers, uppers=uppers, body=body):
@@ -124,6 +140,19 @@ class _Tables:
                 high = max(low, min(b.interval(ranges)[1] for b in uppers) - 1)
                 inside = {**ranges, var: (low, high)}
                 return replace(node, body=tuple(self.node(n, inside) for n in body))
+
+    def _assignment(self, node: If, ranges: Ranges) -> Stmt | None:
+        """An ``if`` whose branches assign constants to one element as an assignment from a table; None of all others."""
+        statements = list(statements_in(node))
+        first = statements[0]
+        value = _value(node) if all(s.target == first.target for s in statements) else None
+        if not isinstance(value, Select) or first.target.array not in self.types:
+            return None
+        value = replace(value, dtype=self.types[first.target.array])
+        found = self._choice(value, ranges)
+        if not isinstance(found, Load):
+            return None
+        return replace(first, value=found, span=node.span)
 
     def of(self, expr: Expr, ranges: Ranges) -> Expr:
         """An expression; the same object where nothing in it changes."""
@@ -195,6 +224,34 @@ def _operands(expr: Expr) -> dict[str, Expr | tuple[Expr, ...]]:
             return {"lhs": a, "rhs": b}
         case Select(cond=c, then=a, orelse=b):
             return {"cond": c, "then": a, "orelse": b}
+
+
+def _value(node: Node) -> Expr | None:
+    """What an ``if`` assigns, if each of its branches is one assignment or such an ``if``."""
+    match node:
+        case Stmt(value=value):
+            return value
+        case If(cond=cond, then=(then,), orelse=(orelse,)):
+            a, b = _value(then), _value(orelse)
+            if a is None or b is None:
+                return None
+            return Select(_tests(cond), a, b, a.dtype, node.span)
+    return None
+
+
+def _tests(cond: Cond) -> Expr:
+    """A condition on counters as an expression."""
+    match cond:
+        case Constraint(expr, kind):
+            op = CompareOp.GE if kind == ">=" else CompareOp.EQ
+            return typing.compare(op, Index(expr), 0)
+        case And(parts) | Or(parts):
+            every = isinstance(cond, And)
+            found: Expr = Const(int(every), boolean)
+            for part in parts:
+                found = Binary(BinaryOp.AND if every else BinaryOp.OR, found, _tests(part), boolean)
+            return found
+    assert_never(cond)
 
 
 def _key(affine: Affine) -> tuple[Affine, int]:

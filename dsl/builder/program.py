@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import overload
 
+from dsl.arrays.tabulated import tabulated
 from dsl.builder.checks import CALLS, check_after, check_fits, check_in_scope, checked_name
 from dsl.builder.terms import Condition, Element, LoopVar, Placeholder, affine_of, located, value_of
 from dsl.errors.callsite import caller_span
@@ -338,9 +339,8 @@ class ProgramBuilder(Kernel):
         arrays = tuple(replace(a, scope_depth=depths.get(n, 0)) for n, a in self._arrays.items())
         arguments = tuple(a for a in arrays if a.storage is Storage.ARGUMENT)
         own = tuple(a for a in arrays if a.storage is Storage.LOCAL)
-        return ordered_locals(
-            Program(self.name, (*arguments, *own), _frozen(self._body), self._span)
-        )
+        program = Program(self.name, (*arguments, *own), _frozen(self._body), self._span)
+        return tabulated(ordered_locals(program))
 
     def build_in(self, building: tuple[Kernel, ...]) -> Program:
         """See `Kernel.build_in`."""

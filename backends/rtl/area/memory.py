@@ -22,7 +22,12 @@ def block_rams(width: int, depth: int) -> int:
 
 
 def distributed(memory: Memory) -> int:
-    """Tables of one read port of a distributed memory, without the choice among its rows."""
+    """Tables of one read port of a distributed memory, without the choice among its rows.
+
+    What nothing writes has no cells of RAM: each bit of 16 words is one table of four inputs.
+    """
+    if memory.init:
+        return memory.width * ceil(memory.depth / 16)
     return _CELL * ceil(memory.depth / 16) * ceil(memory.width / 4)
 
 

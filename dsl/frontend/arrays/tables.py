@@ -140,8 +140,8 @@ class _Table:
         middle = (low + high + 1) // 2
         then = self._choice(rows, keys, dim, (low, middle - 1))
         orelse = self._choice(rows, keys, dim, (middle, high))
-        if is_number(then) and is_number(orelse) and then == orelse:
-            return then
+        if is_number(then) and is_number(orelse) and repr(then) == repr(orelse):
+            return then  # zeros of floats have signs
         span = self._ctx.span(self._node)
         test = values.compare(CompareOp.LT, keys[dim], middle, span)
         return values.select(test, then, orelse, span)
