@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, lru_cache
@@ -32,7 +32,7 @@ from polyhedral.looptree.counts import instance_counts
 from polyhedral.looptree.tree import Instance, LoopTree
 from polyhedral.schedule import apply
 from qor_gnn.design.from_tree import kernel_of_tree
-from qor_gnn.design.region import Statement, walk
+from qor_gnn.design.region import Op, Statement, walk
 
 Row = tuple[tuple[str, int], ...]
 """The linear part of a subscript: loop variables and their coefficients."""
@@ -105,6 +105,11 @@ class Facts:
         return {name: n or 0 if name in needed else 0 for name, n in self.counted.items()}
 
     @cached_property
+    def tables(self) -> frozenset[str]:
+        """The arrays of constants."""
+        return frozenset(a.name for a in self.program.tables)
+
+    @cached_property
     def written(self) -> frozenset[str]:
         """The arrays that some statement writes."""
         return frozenset(s.target.memory for s in self.statements.values())
@@ -132,7 +137,7 @@ class Facts:
     def _tells(self, name: str, telling: frozenset[str]) -> bool:
         stmt = self.statements[name]
         last = stmt.ops[-1]
-        if not last.computes or folds(stmt, len(stmt.ops) - 1):
+        if not last.computes or folds(stmt, len(stmt.ops) - 1, self.tables):
             return False
         targets = [row_of(index) for index in stmt.target.indices]
         rows = [row for row, _, _ in self.rows(name, len(stmt.ops) - 1, telling)]
@@ -170,6 +175,8 @@ class Facts:
         """Where the elements of an array come from that a statement reads; None where they do not tell which they are."""
         if self.program.array(array).scope_depth:
             return None  # another array in each iteration
+        if array in self.tables:
+            return None  # some elements may be equal, which a compiler knows
         sources = self.values.sources(name, array)
         if not sources:
             return array, ""
@@ -335,10 +342,10 @@ def rank(rows: Iterable[Row], columns: Iterable[str] | None = None) -> int:
     return rank
 
 
-def folds(stmt: Statement, n: int) -> bool:
+def folds(stmt: Statement, n: int, tables: Set[str]) -> bool:
     """An operator of a constant may be none: ``x * 1``, a shift, an index that unrolling fixes."""
     op = stmt.ops[n]
-    fixed = [stmt.ops[k] for k in op.operands if is_constant(stmt, k)]
+    fixed = [stmt.ops[k] for k in op.operands if is_constant(stmt, k, tables)]
     if not fixed:
         return False
     if op.type == "int" or op.kind in ("div", "mod") or len(fixed) == len(op.operands):
@@ -346,6 +353,12 @@ def folds(stmt: Statement, n: int) -> bool:
     return any(f.kind != "const" or f.value in _NEUTRAL for f in fixed)
 
 
-def is_constant(stmt: Statement, n: int) -> bool:
-    """It is known once all loops are unrolled."""
-    return not any(stmt.ops[k].kind in ("load", "input") for k in below(stmt, n))
+def is_constant(stmt: Statement, n: int, tables: Set[str]) -> bool:
+    """It is known once all loops are unrolled: so are elements of tables of constants where counters tell which they are."""
+    return all(_is_known(stmt.ops[k], tables) for k in below(stmt, n))
+
+
+def _is_known(op: Op, tables: Set[str]) -> bool:
+    if op.kind == "load":
+        return op.access is not None and op.access.memory in tables
+    return op.kind != "input"

@@ -24,7 +24,9 @@ from dse.bounds.statement_plans import Place, Plan, Step, plan_of
 from dsl.expressions.affine import cond_holds
 from dsl.programs.program import If, Loop, Node, Program, Stmt
 from polyhedral.legality.associative import is_associative
+from qor_gnn.design.operations import factor_of, known_element
 from qor_gnn.design.region import Op, Statement
+from qor_gnn.design.table_contents import TableContents, contents_of
 
 MOST = 150_000
 """Operations that are gone through, in about a second."""
@@ -146,7 +148,7 @@ class _Maker:
     loose: set[int] = field(default_factory=set)
     handed: set[int] = field(default_factory=set)
     guards: set[int] = field(default_factory=set)
-    tables: frozenset[str] = frozenset()
+    tables: dict[str, TableContents | None] = field(default_factory=dict)
     scoped: dict[int, list[str]] = field(default_factory=dict)
     plans: dict[str, Plan] = field(default_factory=dict)
     exact: frozenset[str] = (
@@ -159,7 +161,7 @@ class _Maker:
             for s in self.program.statements()
             if is_associative(s.value, self.program.array(s.target.array).dtype)
         )
-        self.tables = frozenset(array.name for array in self.program.tables)
+        self.tables = {a.name: contents_of(a.dtype, a.contents) for a in self.program.tables}
         for array in self.program.arrays:
             self.held[array.name] = {}
             if array.scope_depth:
@@ -312,8 +314,9 @@ class _Maker:
             return self.values[operands[0]].kind == NUMBER
         if op.kind in ("shl", "shr", "and") or (op.kind == "mul" and op.factors[1:] == (0,)):
             return True
-        neutral = (0, 1) if op.kind == "mul" else (0,)
-        return any(v.op is None or int(v.op.value) in neutral for v in numbers)
+        if op.kind == "mul":  # by a shorter number than the operator was read for, too
+            return any(v.op is None or factor_of(v.op) < op.factors[1] for v in numbers)
+        return any(v.op is None or int(v.op.value) == 0 for v in numbers)
 
     def _load(self, step: Step, found: list[int], env: Mapping[str, int]) -> int:
         place = step.place
@@ -331,9 +334,16 @@ class _Maker:
             return number
         number = held.get(at)
         if number is None:
-            known = name in self.scattered or name in self.tables
-            number = held[at] = self._leaf(NUMBER if known else ELEMENT, name, at)
+            number = held[at] = self._element(step, name, at)
         return number
+
+    def _element(self, step: Step, name: str, at: int) -> int:
+        """What no statement has written; of a table of constants equal elements are one value."""
+        contents = self.tables.get(name)
+        if contents is not None:
+            return self._known(known_element(step.op, contents.value(at)), {})
+        known = name in self.scattered or name in self.tables
+        return self._leaf(NUMBER if known else ELEMENT, name, at)
 
     def _store(
         self, statement: Statement, place: Place, found: list[int], env: Mapping[str, int]

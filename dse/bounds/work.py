@@ -8,7 +8,7 @@ that are proven to differ (`dse.bounds.distinct`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import ceil, log2
@@ -127,7 +127,7 @@ def _may_be_guard(stmt: Statement, n: int) -> bool:
     return stmt.ops[n].kind == "select" and stmt.ops[n].type == "int"
 
 
-def _always(stmt: Statement) -> set[int]:
+def _always(stmt: Statement, tables: Set[str]) -> set[int]:
     """The operations that every iteration needs: not those of a choice that loop variables decide."""
     found: set[int] = set()
     pending = [len(stmt.ops) - 1, *stmt.subscripts]
@@ -135,14 +135,15 @@ def _always(stmt: Statement) -> set[int]:
         n = pending.pop()
         if n not in found:
             found.add(n)
-            decided = stmt.ops[n].kind == "select" and is_constant(stmt, stmt.ops[n].operands[0])
-            pending += () if decided else stmt.ops[n].operands
+            op = stmt.ops[n]
+            decided = op.kind == "select" and is_constant(stmt, op.operands[0], tables)
+            pending += () if decided else op.operands
     return found
 
 
-def _operator(stmt: Statement, n: int, tool: Personality) -> Operator | None:
+def _operator(stmt: Statement, n: int, tool: Personality, tables: Set[str]) -> Operator | None:
     """The operator of an operation; None where there may be none."""
-    if not stmt.ops[n].computes or folds(stmt, n):
+    if not stmt.ops[n].computes or folds(stmt, n, tables):
         return None
     return _cheapest(tool, stmt.ops[n])
 
@@ -176,10 +177,10 @@ class _Counter:
         for name, stmt in self.facts.statements.items():
             self._elements(name, stmt)
             shapes = shapes_of(stmt, known)
-            for n in sorted(_always(stmt)):
+            for n in sorted(_always(stmt, self.facts.tables)):
                 if id(stmt.ops[n]) in self.products:
                     continue
-                operator = _operator(stmt, n, self.tool)
+                operator = _operator(stmt, n, self.tool, self.facts.tables)
                 kind = None if operator is None else kind_of(stmt.ops[n], self.tool)
                 if operator is None or kind is None or _may_be_guard(stmt, n):
                     continue
@@ -203,7 +204,7 @@ class _Counter:
         known: dict[str, int] = {}
         for name, stmt in self.facts.statements.items():
             for n in range(len(stmt.ops)):
-                operator = _operator(stmt, n, self.tool)
+                operator = _operator(stmt, n, self.tool, self.facts.tables)
                 if operator is not None and id(stmt.ops[n]) not in self.products:
                     core = operator.core if operator.core in self.floats else ""
                     every[core] = every.get(core, 0) + (self.facts.counted[name] or 0)
@@ -260,7 +261,7 @@ def _recurrences(
 
     def path(stmt: str, accesses: tuple[Read, ...]) -> list[Group]:
         known = facts.statements.get(stmt)  # none of one that is folded to a constant
-        return [] if known is None else _path(known, accesses, tool, free, products)
+        return [] if known is None else _path(facts, known, accesses, tool, free, products)
 
     found = chains(facts.values, facts.counts, lambda s, a: tuple(path(s.name, (a,))))
     for chain in found:
@@ -306,6 +307,7 @@ def _groups(found: list[Group]) -> list[Group]:
 
 
 def _path(
+    facts: Facts,
     stmt: Statement,
     accesses: tuple[Read, ...],
     tool: Personality,
@@ -331,7 +333,9 @@ def _path(
                 if k in longest
             ]
             if into:
-                ways.append(_groups_along(max(into, key=_states), _group(stmt, n, tool, free)))
+                ways.append(
+                    _groups_along(max(into, key=_states), _group(facts, stmt, n, tool, free))
+                )
             if ways:
                 longest[n] = max(ways, key=_states)
         found = longest.get(len(stmt.ops) - 1)
@@ -358,8 +362,8 @@ def _states(groups: list[Group]) -> int:
     return sum(states for _, states in groups)
 
 
-def _group(stmt: Statement, n: int, tool: Personality, free: bool) -> Group | None:
-    op, operator = stmt.ops[n], _operator(stmt, n, tool)
+def _group(facts: Facts, stmt: Statement, n: int, tool: Personality, free: bool) -> Group | None:
+    op, operator = stmt.ops[n], _operator(stmt, n, tool, facts.tables)
     if operator is None:
         return None
     saved = tool.sums.saved if op.kind == "mul" else 0
@@ -367,7 +371,7 @@ def _group(stmt: Statement, n: int, tool: Personality, free: bool) -> Group | No
         return _INTEGERS.get(op.kind, ""), max(0, operator.distance - saved)
     extremes = extremes_in(stmt)
     if n in extremes:
-        test = _operator(stmt, op.operands[0], tool)
+        test = _operator(stmt, op.operands[0], tool, facts.tables)
         states = operator.distance + (test.distance if test is not None else 0)
         return (f"{op.type} extreme", states) if op.kind == "select" else None
     if free and op.kind in REAL_SUMS:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 
 from dsl.expressions.affine import Affine
-from qor_gnn.design.operations import factor_of
+from qor_gnn.design.operations import factor_of, known_element
 from qor_gnn.design.region import Memory, Op, Statement
 
 Env = Mapping[str, Affine]
@@ -210,7 +210,8 @@ def _left(
 ) -> Statement:
     """The operations that are left where choices are decided by numbers, and elements of tables are these."""
     ops = tuple(
-        _constant(op, elements[n]) if n in elements else op for n, op in enumerate(statement.ops)
+        known_element(op, elements[n]) if n in elements else op
+        for n, op in enumerate(statement.ops)
     )
     stands: list[int] = []  # for each operation, the one whose value it has
     for n, op in enumerate(ops):
@@ -237,14 +238,6 @@ def _left(
         left.append(replace(op, operands=tuple(place[k] for k in operands)) if operands else op)
     subscripts = tuple(place[stands[k]] for k in statement.subscripts)
     return replace(statement, ops=tuple(left), subscripts=subscripts)
-
-
-def _constant(load: Op, element: float) -> Op:
-    """What an element of a table is instead of a load."""
-    if load.type != "int":
-        return Op("const", load.type, load.width, value=repr(float(element)))
-    low = int(element) % (1 << load.width)
-    return Op("const", "int", load.width, value=str(low), positive=element >= 0)
 
 
 def _value_of(

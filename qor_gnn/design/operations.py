@@ -263,6 +263,14 @@ def factor_of(number: Op) -> int:
     return ONE_SUM if digits <= 2 else size.bit_length() + 1
 
 
+def known_element(load: Op, element: float) -> Op:
+    """The constant that is in the place of a load, of a table whose element is known."""
+    value = _text(element, (load.type, load.width))
+    return Op(
+        "const", load.type, load.width, value=value, positive=element >= 0 and load.type == "int"
+    )
+
+
 def _text(value: float | Fraction, type_: Type) -> str:
     """What tells constants apart: of an integer its low bits, whatever they mean."""
     name, width = type_
