@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from qor_gnn.body.graph import Graph
+from qor_gnn.memory.addresses import Addresses
 
 
 def promotable(graph: Graph, moving: frozenset[str]) -> dict[int, int]:
@@ -23,15 +26,38 @@ def promotable(graph: Graph, moving: frozenset[str]) -> dict[int, int]:
     }
     if not fixed:
         return {}
-    by_memory: dict[int, set[int]] = {}
-    for a in (*graph.address, *stores):
+    others = _Others(table)
+    for a in {*graph.address, *stores}:
         if a >= 0:
-            by_memory.setdefault(table.shape(a).memory, set()).add(a)
-    found = {}
-    for address, value in fixed.items():
-        shape = table.shape_of[address]
-        others = by_memory[table.shapes[shape].memory]
-        mixed = [o for o in others if table.shape_of[o] != shape]
-        if not any(table.may_alias(o, address) for o in mixed):
-            found[address] = value
-    return found
+            others.add(a)
+    return {address: value for address, value in fixed.items() if not others.may_meet(address)}
+
+
+@dataclass(slots=True)
+class _Others:
+    """The addresses of an iteration, by memory and by shape."""
+
+    table: Addresses
+    _of: dict[int, dict[int, list[int]]] = field(default_factory=dict)
+    _met: dict[tuple[int, int], set[tuple[int, ...]]] = field(default_factory=dict)
+
+    def add(self, address: int) -> None:
+        """Note an address."""
+        shape = self.table.shape_of[address]
+        self._of.setdefault(self.table.shapes[shape].memory, {}).setdefault(shape, []).append(
+            address
+        )
+
+    def may_meet(self, address: int) -> bool:
+        """Whether one of another shape can be the same element."""
+        table, own = self.table, self.table.shape_of[address]
+        for shape, addresses in self._of[table.shapes[own].memory].items():
+            if shape == own:
+                continue
+            apart = table.apart(shape, own)
+            met = self._met.get((shape, own))
+            if met is None:
+                met = self._met[shape, own] = {table.where(a, apart) for a in addresses}
+            if table.where(address, apart) in met:
+                return True
+        return False

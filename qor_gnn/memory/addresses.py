@@ -145,6 +145,11 @@ class Addresses:
             found = self._apart[key] = tuple([_common_step(p, q) for p, q in pairs])
         return found
 
+    def where(self, address: int, apart: Sequence[int]) -> tuple[int, ...]:
+        """What `apart` leaves of an address: two of these shapes can be equal where that is equal."""
+        pairs = zip(self.consts[address], apart, strict=True)
+        return tuple([c % rule if rule else c for c, rule in pairs])
+
     def may_alias_in_copies(self, a: int, b: int) -> bool:
         """The same for accesses of different copies: subscripts of blurred counters tell nothing."""
         if not self.blurred or self.shape(a).memory != self.shape(b).memory:
