@@ -262,12 +262,21 @@ def _value_of(
         by_choice = taken[k] != written or written in elements
         if not by_choice or one.kind != "const":
             continue  # what is written as a number was folded before
-        zero = one.type == "int" and int(one.value) == 0
-        if (op.kind == "add" and zero) or (op.kind == "mul" and float(one.value) == 1):
-            return other  # of -1, which is one bit too, with what it is added to a difference
+        number = one.number if one.type == "int" else float(one.value)
+        zero = one.type == "int" and number == 0
+        if (op.kind == "add" and zero) or (op.kind == "mul" and number == 1):
+            return other
+        if op.kind == "mul" and one.type == "int" and number == -1 and _only_added(n, ops):
+            return other  # it is subtracted there
         if op.kind == "mul" and zero:
             return taken[k]
     return n
+
+
+def _only_added(n: int, ops: Sequence[Op]) -> bool:
+    """Whether nothing but sums and differences takes an operation."""
+    takers = [op.kind for op in ops[n + 1 :] if n in op.operands]
+    return bool(takers) and all(kind in ("add", "sub") for kind in takers)
 
 
 def _by_constant(op: Op, chosen: Sequence[Op]) -> Op:

@@ -7,8 +7,9 @@ import pytest
 import weft
 from dse.estimates.estimation import estimated, setting
 from dsl.kernels.kernel import Kernel
+from dsl.schedules.steps import BindStorage
 from qor_gnn.result.qor_estimate import QorEstimate
-from weft import i32, u8
+from weft import i16, i32, u8
 
 DEVICES = (("xc7z020", 10.0), ("xcu200", 4.0))
 TAPS = [7, -13, 29, 51, 0, 1, -1, 200]
@@ -71,6 +72,42 @@ def chosen_written(a: i32[32, 4], b: i32[32, 4], y: i32[32, 4]):
         y[i, 3] = a[i, 3]
 
 
+SIGNS = [1, -1, -1, 1]
+
+
+@weft.kernel
+def signed(a: i32[32, 4], y: i32[32, 4]):
+    for i in range(32):
+        for k in range(4):
+            y[i, k] = SIGNS[k] * a[i, k]
+
+
+@weft.kernel
+def signed_written(a: i32[32, 4], y: i32[32, 4]):
+    for i in range(32):
+        y[i, 0] = a[i, 0]
+        y[i, 1] = -a[i, 1]
+        y[i, 2] = -a[i, 2]
+        y[i, 3] = a[i, 3]
+
+
+WIDE = [k * 40503 % 65521 - 30000 for k in range(32)]
+
+
+@weft.kernel
+def weighed(x: i32[32, 32], y: i32[32]):
+    for i in range(32):
+        for k in range(32):
+            y[i] += WIDE[k] * x[i, k]
+
+
+@weft.kernel
+def weighed_by_argument(x: i32[32, 32], w: i16[32], y: i32[32]):
+    for i in range(32):
+        for k in range(32):
+            y[i] += w[k] * x[i, k]
+
+
 @weft.kernel
 def kept(x: i32[32], y: i32[32]):
     for i in range(32):
@@ -96,7 +133,12 @@ def _piped(kernel: Kernel, device: tuple[str, float]) -> QorEstimate:
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(
     ("table", "written"),
-    [(filtered, filtered_written), (gray, gray_written), (chosen, chosen_written)],
+    [
+        (filtered, filtered_written),
+        (gray, gray_written),
+        (chosen, chosen_written),
+        (signed, signed_written),
+    ],
 )
 def test_what_is_left_is_what_would_be_written(
     table: Kernel, written: Kernel, device: tuple[str, float]
@@ -105,6 +147,7 @@ def test_what_is_left_is_what_would_be_written(
     assert found.dsp <= wanted.dsp
     assert abs(found.latency.average - wanted.latency.average) <= 2
     assert found.lut <= 1.1 * wanted.lut
+    assert found.lut >= 0.9 * wanted.lut
     assert found.ff <= 1.25 * wanted.ff
 
 
@@ -112,3 +155,37 @@ def test_what_counters_do_not_decide_is_selected() -> None:
     """Seven choices between entries of eight bits."""
     found, one = (_piped(kernel, DEVICES[0]).lut for kernel in (kept, scaled))
     assert found >= one + 7 * 8 / 2
+
+
+@pytest.mark.parametrize("copies", [1, 4])
+def test_a_table_is_a_memory(copies: int) -> None:
+    """Banks of the table are read as those of an argument are, and cost 16 bits of LUT RAM each."""
+
+    def piped(kernel: Kernel) -> QorEstimate:
+        @kernel.schedule
+        def piped(s):
+            s.pipeline("k").unroll("k", copies).partition("x", 1, "cyclic", copies)
+            if kernel is weighed_by_argument:
+                s.partition("w", 0, "cyclic", copies)
+
+        return estimated(kernel.program, piped, setting(None, *DEVICES[0])).answer
+
+    found, wanted = piped(weighed), piped(weighed_by_argument)
+    assert found.latency == wanted.latency
+    assert (found.dsp, found.bram18) == (wanted.dsp, wanted.bram18)
+    assert 0 < found.lut - wanted.lut < 20 * copies
+
+
+def test_a_table_of_which_all_copies_know_the_element_is_none() -> None:
+    @weighed.schedule
+    def whole(s):
+        s.pipeline("i").unroll("k").partition("x", 1, "complete")
+
+    answer = estimated(weighed.program, whole, setting("vitis-2022.1", *DEVICES[0])).answer
+    written = estimated(
+        weighed.program,
+        whole.then(BindStorage("WIDE", "rom_1p", "bram")),
+        setting("vitis-2022.1", *DEVICES[0]),
+    ).answer
+    assert answer.bram18 == written.bram18 == 0
+    assert answer.latency == written.latency
