@@ -10,6 +10,7 @@ from qor_gnn.design.directives import written_unrolls
 from qor_gnn.schedule.automatic_directives import automatic
 from qor_gnn.support.error_sources import class_of, error_sources
 from qor_gnn.support.features import features
+from qor_gnn.support.handed_on import unlabelled
 from qor_gnn.support.intervals import Intervals, intervals, widths_of
 from qor_gnn.support.labelled import shown, support
 from qor_gnn.support.perturbed import robust
@@ -35,7 +36,8 @@ def intervals_of(found: Estimation) -> Intervals | None:
     kernel = automatic(found.regions, tool, written_unrolls(found.schedule))
     has = features(kernel, tool, found.answer)
     of = support(has, labels)
-    beyond = (*((of.largest,) if of.excess > 1 else ()), *of.unseen)
+    most = (of.largest,) if of.excess > 1 else ()
+    beyond = (*most, *of.unseen, *unlabelled(kernel, widths.handed_on))
     sources = error_sources(kernel, tool, found.answer, has)
     return intervals(found.answer, widths, class_of(sources), sources, beyond)
 

@@ -148,7 +148,8 @@ def _document(
         last = max((w for w in row if w is not None), default=0.0)
         most[name] = _up(max(last, unseen[name] if unseen else last))
         rows[name] = [_up(w) for w in filled(row, most[name])]
-    return {"evidence": evidence, "widths": rows, "unseen": most}
+    carried = sorted({what for one in known for what in one.handed_on})
+    return {"evidence": evidence, "widths": rows, "unseen": most, "handed_on": carried}
 
 
 def _up(value: float) -> float:

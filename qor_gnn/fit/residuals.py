@@ -24,6 +24,7 @@ from qor_gnn.result.qor_estimate import QorEstimate
 from qor_gnn.schedule.automatic_directives import automatic
 from qor_gnn.support.error_sources import class_of, error_sources
 from qor_gnn.support.features import features
+from qor_gnn.support.handed_on import handed_on
 from qor_gnn.support.labelled import shown, support
 from qor_gnn.tools.personality import personality
 
@@ -38,6 +39,7 @@ class Residual:
     Attributes:
         kernel: the kernel, or the group of its sizes.
         level: the class of the design.
+        handed_on: what its recurrences are of (`qor_gnn.support.handed_on`).
         inside: labels of the tool show all that it has.
         off: absolute difference of the logarithms of a figure and 1 to the label's, by name in `FIGURES`; what has no label
             is absent. LUT and FF by coefficients that the kernel had no part in.
@@ -47,6 +49,7 @@ class Residual:
     level: int
     inside: bool
     off: Mapping[str, float]
+    handed_on: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,7 @@ class _Design:
     found: QorEstimate
     level: int
     inside: bool
+    handed_on: frozenset[str]
     cycles: float
     labels: Mapping[str, int]
 
@@ -113,7 +117,8 @@ def _design(
     has = features(made, of, found)
     level = class_of(error_sources(made, of, found, has))
     inside = known is None or support(has, known).inside
-    return _Design(kernel, found, level, inside, found.latency.average, labels)
+    cycles = found.latency.average
+    return _Design(kernel, found, level, inside, handed_on(made), cycles, labels)
 
 
 def _residuals(designs: Sequence[_Design]) -> list[Residual]:
@@ -129,5 +134,5 @@ def _residuals(designs: Sequence[_Design]) -> list[Residual]:
             name: abs(math.log1p(label) - math.log1p(said[name]))
             for name, label in one.labels.items()
         }
-        found.append(Residual(one.kernel, one.level, one.inside, off))
+        found.append(Residual(one.kernel, one.level, one.inside, off, one.handed_on))
     return found

@@ -48,16 +48,20 @@ def _started(body: Body, loads: Sequence[int]) -> tuple[dict[int, int], int]:
     graph, table = body.graph, body.addresses
     classes = table.classes([graph.address[n] for n in loads])
     taken: Counter[tuple[object, int]] = Counter()
+    free: Counter[object] = Counter()  # of each bank the first state in which a port is
     ready: dict[int, int] = {}
     end = 0
     for n in loads:
         memory = table.shape(graph.address[n]).memory
         ports = at_once(graph, memory, LOAD, body.personality)
         banks = [(memory, where) for where in classes[graph.address[n]]]
-        at = 0
+        at = max((free[bank] for bank in banks), default=0)
         while any(taken[bank, at] >= ports for bank in banks):
             at += 1
         taken.update((bank, at) for bank in banks)
+        for bank in banks:
+            while taken[bank, free[bank]] >= ports:
+                free[bank] += 1
         ready[n] = at + body.personality.accesses.load
         end = max(end, at + 1)
     return ready, end

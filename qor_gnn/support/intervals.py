@@ -33,10 +33,12 @@ class Widths:
     Attributes:
         widths: by name in `FIGURES`, one for each class of `error_sources.class_of`; none is narrower than the one before.
         unseen: the same of designs with something that no label has.
+        handed_on: what recurrences of labelled designs are of (`qor_gnn.support.handed_on`).
     """
 
     widths: Mapping[str, tuple[float, ...]]
     unseen: Mapping[str, float]
+    handed_on: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def widths_of(tool: Personality) -> Widths | None:
 
 @cache
 def _read(file: Path) -> Widths:
-    data, where = described(file, {"widths", "unseen"})
+    data, where = described(file, {"widths", "unseen", "handed_on"})
     found = parsed(Widths, data, where)
     for name in FIGURES:
         row = found.widths.get(name, ())

@@ -17,10 +17,29 @@ from qor_gnn.fit.residuals import Residual
 from qor_gnn.support.error_sources import CLASSES, class_of
 from qor_gnn.support.intervals import _read, intervals, widths_of
 from qor_gnn.tools.personality import available, personality
-from weft import f32
+from weft import f32, i32
 
 TOOL = "vitis-2025.1-u200-4ns"
 N = 128  # more than what is unrolled unasked
+
+
+@weft.kernel
+def summed(A: f32[N], s: f32[1]):
+    for i in range(N):
+        s[0] += A[i]
+
+
+@weft.kernel
+def counted(A: i32[N], s: i32[1]):
+    for i in range(N):
+        s[0] = (s[0] ^ A[i]) * 3
+
+
+@weft.kernel
+def scaled(A: i32[N], s: i32[N]):
+    for i in range(N):
+        t = A[i] + 1
+        s[i] = t * t
 
 
 @weft.kernel
@@ -74,6 +93,19 @@ def test_what_widens_is_named(kernel, schedule, sources):
     assert found.level == len(sources) == class_of(found.sources)
 
 
+def test_recurrences_of_integers_have_no_label():
+    def told(kernel, schedule):
+        found = intervals_of(estimated(kernel.program, schedule, setting("vitis-2022.1")))
+        assert found is not None
+        low, high = found.ends["latency"]
+        return found.unseen, high > low
+
+    pipelined = by(("pipeline", "i"))
+    assert told(summed, pipelined) == ((), False)
+    assert told(counted, pipelined) == (("recurrences of integers",), True)
+    assert told(scaled, pipelined) == ((), False)  # its local is set anew in each iteration
+
+
 def test_ends_are_around_the_figures_and_what_is_unseen_has_the_widest():
     answer = estimated(copy.program, by(("pipeline", "i")), setting(TOOL)).answer
     of = widths_of(personality(TOOL))
@@ -117,6 +149,7 @@ def test_rows_that_do_not_grow_are_refused(tmp_path, row):
         "evidence": "none",
         "widths": dict.fromkeys(names, row),
         "unseen": dict.fromkeys(names, 1.0),
+        "handed_on": ["floats"],
     }
     file.write_text(json.dumps(data), encoding="utf-8")
     with pytest.raises(ToolError, match="W453"):
