@@ -8,13 +8,13 @@ such numbers are its subscripts: no port is asked for it. Compilers do so whatev
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from math import prod
 
 from dsl.expressions.affine import Affine
 from qor_gnn.design.operations import factor_of, known_element
-from qor_gnn.design.region import Memory, Op, Statement
+from qor_gnn.design.region import Access, Memory, Op, Statement
 
 Env = Mapping[str, Affine]
 Tables = Mapping[str, Memory]
@@ -51,12 +51,14 @@ class Choices:
         variables: what decides the choices.
         env: variables of loops that are not unrolled, as expressions of counters.
         tables: the memories that are tables of constants, by name.
+        placed: every copy knows which elements it accesses at subscripts that are values.
     """
 
     statement: Statement
     variables: tuple[str, ...]
     env: Env
     tables: Tables = field(default_factory=dict)
+    placed: bool = False
     _left: dict[tuple[object, ...], Statement] = field(default_factory=dict)  # by decisions
     _known: dict[tuple[int | None, ...], Statement] = field(default_factory=dict)  # by variables
 
@@ -75,15 +77,63 @@ class Choices:
             numbers = at.numbers(ops)
             tests = [numbers[op.operands[0]] for op in ops if _decides(op)]
             elements = {n: e for n, e in enumerate(at.elements) if e is not None}
-            taken = (*tests, *elements.items())
+            taken = (*tests, *elements.items(), *self._places(numbers))
             if taken not in self._left:
-                self._left[taken] = _left(self.statement, numbers, elements)
+                known = placed(self.statement, numbers) if self.placed else self.statement
+                self._left[taken] = _left(known, numbers, elements)
             found = self._known[key] = self._left[taken]
         return found
 
+    def _places(self, numbers: Sequence[int | None]) -> Iterator[int | None]:
+        """What tells copies apart that know which elements they access."""
+        if self.placed:
+            yield from (numbers[k] for k in _subscripts(self.statement))
 
-def choices_of(statement: Statement, env: Env, tables: Tables) -> Choices | None:
-    """The choices of a statement that counters may decide, elements of tables among them; None where it has none."""
+
+def _subscripts(statement: Statement) -> Iterator[int]:
+    """The positions of all subscripts that are values."""
+    for op in statement.ops:
+        if op.gathers:
+            yield from op.operands
+    yield from statement.subscripts
+
+
+def placed(statement: Statement, numbers: Sequence[int | None]) -> Statement:
+    """The statement with numbers for its subscripts that are values.
+
+    Args:
+        statement: any.
+        numbers: that its operations give, None of what no iteration computes: any element stands for it.
+    """
+
+    def at(access: Access, data: Sequence[int]) -> Access:
+        known = iter([numbers[k] or 0 for k in data])
+        indices = (Affine((), next(known)) if i.is_data else i for i in access.indices)
+        return replace(access, indices=tuple(indices))
+
+    ops = tuple(
+        replace(op, access=at(op.access, op.operands), operands=())
+        if op.gathers and op.access is not None
+        else op
+        for op in statement.ops
+    )
+    return replace(
+        statement, ops=ops, target=at(statement.target, statement.subscripts), subscripts=()
+    )
+
+
+_TOLD = frozenset({"const", "index", "load", "select", "cmp"})
+"""What a subscript that is a value is made of where all copies know it: what may wrap is not among them."""
+
+
+def choices_of(statement: Statement, env: Env, tables: Tables, copied: Set[str]) -> Choices | None:
+    """The choices of a statement that counters may decide, elements of tables among them; None where it has none.
+
+    Args:
+        statement: any.
+        env, tables: see `Choices`.
+        copied: variables of loops that are unrolled.
+    """
     if not any(_decides(op) or _of_table(op, tables) for op in statement.ops):
         return None
     variables: set[str] = set()
@@ -108,7 +158,21 @@ def choices_of(statement: Statement, env: Env, tables: Tables) -> Choices | None
         if _decides(op) and (by := of[op.operands[0]]):
             variables |= by
         of.append(known if op.type == "int" else None)
-    return Choices(statement, tuple(sorted(variables)), env, tables) if variables else None
+    if not variables:
+        return None
+    data = list(_subscripts(statement))
+    told = all(_is_told(statement.ops, of, k, copied) for k in data)
+    return Choices(statement, tuple(sorted(variables)), env, tables, bool(data) and told)
+
+
+def _is_told(
+    ops: Sequence[Op], of: Sequence[frozenset[str] | None], n: int, copied: Set[str]
+) -> bool:
+    """Whether each copy knows what an operation gives."""
+    by = of[n]
+    if by is None or not by <= copied or ops[n].kind not in _TOLD:
+        return False
+    return all(_is_told(ops, of, k, copied) for k in ops[n].operands)
 
 
 def tables_among(memories: Iterable[Memory]) -> dict[str, Memory]:

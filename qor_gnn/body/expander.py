@@ -69,7 +69,8 @@ class Expander:
         self.graph = Graph(self.addresses)
         self._elements = Elements(self.addresses)
         self._outside = Outside(self.personality.guards.folds_constants)
-        self._plans = Plans(self._site, self._outside, self.personality, self.addresses.memories)
+        memories, copied = self.addresses.memories, self.copied
+        self._plans = Plans(self._site, self._outside, self.personality, memories, copied)
 
     def prepare(self, nodes: tuple[Node, ...], env: Env | None = None) -> None:
         """Read the statements below before any is run; ``env`` places them anew."""

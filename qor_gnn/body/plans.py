@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field, replace
 
 from dsl.expressions.affine import Affine
-from qor_gnn.body.choices import Choices, choices_of, tables_among
+from qor_gnn.body.choices import Choices, choices_of, placed, tables_among
 from qor_gnn.body.graph import LOAD
 from qor_gnn.body.outside import Outside
 from qor_gnn.design.region import Access, Loop, Memory, Statement
@@ -53,6 +53,7 @@ class Plans:
         outside: numbers what statements take from outside.
         personality: of the tool.
         memories: of the design.
+        copied: variables of loops that are unrolled.
         tables: those of constants, by name.
     """
 
@@ -60,9 +61,11 @@ class Plans:
     outside: Outside
     personality: Personality
     memories: InitVar[Sequence[Memory]]
+    copied: frozenset[str]
     tables: dict[str, Memory] = field(init=False)
     _known: dict[int, Plan] = field(default_factory=dict)  # by the statement's identity
     _choices: dict[int, Choices] = field(default_factory=dict)
+    _read: list[Statement] = field(default_factory=list)  # kept: others would get their identities
 
     def __post_init__(self, memories: Sequence[Memory]) -> None:
         self.tables = tables_among(memories)
@@ -74,11 +77,17 @@ class Plans:
 
     def read(self, statement: Statement, env: Mapping[str, Affine]) -> Plan | None:
         """Prepare a statement as it is written; None where it was read before."""
-        if id(statement) in self._known:
+        if id(statement) in self._known or id(statement) in self._choices:
             return None
-        if (choices := choices_of(statement, env, self.tables)) is not None:
-            self._choices[id(statement)] = choices
-        return self._of(statement)
+        choices = choices_of(statement, env, self.tables, self.copied)
+        if choices is None:
+            return self._of(statement)
+        self._choices[id(statement)] = choices
+        if not choices.placed:
+            return self._of(statement)
+        # With any numbers: copies are alike but for constants.
+        self._read.append(placed(statement, [0] * len(statement.ops)))
+        return self._of(self._read[-1])
 
     def at(self, statement: Statement, copies: Mapping[str, int]) -> Plan:
         """Of what is left of a statement in a copy."""

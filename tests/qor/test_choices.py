@@ -157,6 +157,43 @@ def test_what_counters_do_not_decide_is_selected() -> None:
     assert found >= one + 7 * 8 / 2
 
 
+ORDER = [0, 4, 2, 6, 1, 5, 3, 7]
+
+
+@weft.kernel
+def permuted(a: i32[32, 8], y: i32[32, 8]):
+    for i in range(32):
+        for k in range(8):
+            y[i, ORDER[k]] = a[i, ORDER[7 - k]]
+
+
+@weft.kernel
+def permuted_written(a: i32[32, 8], y: i32[32, 8]):
+    for i in range(32):
+        y[i, 0] = a[i, 7]
+        y[i, 4] = a[i, 3]
+        y[i, 2] = a[i, 5]
+        y[i, 6] = a[i, 1]
+        y[i, 1] = a[i, 6]
+        y[i, 5] = a[i, 2]
+        y[i, 3] = a[i, 4]
+        y[i, 7] = a[i, 0]
+
+
+@pytest.mark.parametrize("banks", [2, 8])
+def test_copies_know_where_a_table_says_that_they_access(banks: int) -> None:
+    def piped(kernel: Kernel) -> QorEstimate:
+        @kernel.schedule
+        def piped(s):
+            s.pipeline("i").partition("a", 1, "cyclic", banks).partition("y", 1, "cyclic", banks)
+
+        return estimated(kernel.program, piped, setting("vitis-2022.1", *DEVICES[0])).answer
+
+    found, wanted = piped(permuted), piped(permuted_written)
+    assert (found.latency, found.ff) == (wanted.latency, wanted.ff)
+    assert found.lut == pytest.approx(wanted.lut, rel=0.03)
+
+
 @pytest.mark.parametrize("copies", [1, 4])
 def test_a_table_is_a_memory(copies: int) -> None:
     """Banks of the table are read as those of an argument are, and cost 16 bits of LUT RAM each."""
