@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import heapq
 from bisect import bisect_left
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Collection, Set
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -130,6 +131,7 @@ class _Rebuilt:
     numbers: dict[int, int] = field(default_factory=dict)
     ready: list[int] = field(default_factory=list)  # by new number: states until the result
     late: set[int] = field(default_factory=set)  # new numbers that need what is carried
+    _targets: dict[int, set[int]] = field(default_factory=dict)
 
     def run(self) -> Graph:
         old = self.graph
@@ -137,6 +139,7 @@ class _Rebuilt:
             old, kind=[], operator=[], deps=[], address=[], statement=[], order=[], _users=[],
             indexed={}, for_subscripts=set(), looked_up={},
         )  # fmt: skip
+        self._targets = self._stored()
         inside = {n for chain in self.chains.values() for n in chain[:-1]}
         for n in range(len(old.kind)):
             if n in inside:
@@ -203,10 +206,7 @@ class _Rebuilt:
         chain = set(self.chains[last])
         carried: int | None = None
         terms: list[tuple[int, int]] = []
-        targets = {a for a, v in self.graph.stores.items() if v == last}
-        targets |= {a for a, c in self.graph.conditional.items() if c.value == last}
-        early = [n for n in self.graph.early_stores if self.graph.deps[n][:1] == (last,)]
-        targets |= {self.graph.address[n] for n in early}
+        targets: Set[int] = self._targets.get(last, frozenset())
         for n in self.chains[last]:
             for d in self.graph.deps[n]:
                 if d in chain:
@@ -219,7 +219,19 @@ class _Rebuilt:
                 terms.append((n, -1))  # a value from outside
         return carried, terms or [(last, -1)]  # all from outside
 
-    def _holds(self, n: int, targets: set[int]) -> bool:
+    def _stored(self) -> dict[int, set[int]]:
+        """The addresses that each value is stored to."""
+        graph, found = self.graph, defaultdict[int, set[int]](set)
+        for address, value in graph.stores.items():
+            found[value].add(address)
+        for address, conditional in graph.conditional.items():
+            found[conditional.value].add(address)
+        for n in graph.early_stores:
+            for value in graph.deps[n][:1]:
+                found[value].add(graph.address[n])
+        return found
+
+    def _holds(self, n: int, targets: Set[int]) -> bool:
         """It is the old value of an element that the sum goes to, perhaps selected.
 
         Selections that share operands are a graph with more paths than operations: each is seen once.
