@@ -17,6 +17,7 @@ from dse.space.nests.groups import MOST, iterations
 from dse.space.nests.triangles import only_copies
 from dse.space.tables.read_once import read_once
 from dsl.expressions.expr import loads
+from dsl.programs.program import Storage
 from dsl.schedules.steps import Partition, Pipeline, Reorder, Reuse, Split, Step, Tail, Unroll
 from polyhedral.dependences.carried import carried
 from polyhedral.schedule import tried
@@ -206,8 +207,9 @@ def _plan(state: ScheduledScop, nest: Sequence[Piece], most: int) -> _Plan | Non
     places: dict[str, list[str]] = {}
     rows: dict[str, tuple[str, int]] = {}
     for array in dict.fromkeys(a.array for p in nest for a in loads(p.statement.stmt.value)):
-        if array in written or not state.scop.program.array(array).shape:
-            continue
+        known = state.scop.program.array(array)
+        if array in written or not known.shape or known.storage is Storage.TABLE:
+            continue  # constants are split as they are read, or are none where copies know them
         readers = [p for p in nest if any(a.array == array for a in loads(p.statement.stmt.value))]
         if read_once(array, readers):
             continue
