@@ -1,15 +1,23 @@
-"""Multiplication and division by constants."""
+"""Multiplication and division by constants, and elements of tables of them."""
 
 import random
 
 import pytest
 
+import weft
+from backends.rtl.front.lower import graph_of
 from backends.rtl.front.values.builder import Builder
 from backends.rtl.front.values.constants import reciprocal, two_digits
 from backends.rtl.front.values.operate import operate
 from backends.rtl.front.values.val import Val, constant
-from backends.rtl.graph import Kind
+from backends.rtl.graph import Kind, Pipeline, Straight, walk
+from dsl.arrays.inputs import random_inputs
 from dsl.expressions.numeric import wrap
+from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Unroll
+from mlir_passes.pipeline import compile_design
+from tests.rtl.front_support import compared
+from weft import f32, i32
 
 
 def _run(builder: Builder, result: Val, inputs: dict[str, int]) -> int:
@@ -87,3 +95,32 @@ def test_factors_of_two_digits_are_shifts_and_an_addition():
     assert [f for f in range(40) if two_digits(f)] == [
         *(3, 5, 6, 7, 9, 10, 12, 14, 15, 17, 18, 20, 24, 28, 30, 31, 33, 34, 36),
     ]
+
+
+WEIGHTS = [(k * 40503) % 65521 - 30000 for k in range(16)]
+HALVES = [0.5 - k / 16 for k in range(16)]
+
+
+@weft.kernel
+def weighed(x: i32[4, 16], g: f32[4, 16], y: i32[4], z: f32[4, 16]):
+    for i in range(4):
+        for k in range(16):
+            y[i] += WEIGHTS[k] * x[i, k]
+            z[i, k] = HALVES[15 - k] * g[i, k]
+
+
+@pytest.mark.parametrize("copies", [4, 0])
+def test_elements_of_tables_that_copies_know_are_not_loaded(copies: int) -> None:
+    schedule = Schedule((Unroll("k", copies),))
+    graph = graph_of(compile_design(weighed.program, schedule).module)
+    tables = {table.name for table in weighed.program.tables}
+    loaded = {
+        op.place.array
+        for region in walk(graph.body)
+        if isinstance(region, Straight | Pipeline)
+        for op in region.block.ops
+        if op.kind is Kind.LOAD and op.place is not None
+    }
+    assert loaded & tables == (tables if copies else set())
+    difference, _ = compared(weighed.program, graph, random_inputs(weighed.program), schedule)
+    assert difference is None
