@@ -136,9 +136,12 @@ class _Tables:
                 sides = [tuple(self.node(n, ranges) for n in side) for side in (then, orelse)]
                 return replace(node, then=sides[0], orelse=sides[1])
             case Loop(var=var, lowers=lowers, uppers=uppers, body=body):
-                low = max(b.interval(ranges)[0] for b in lowers)
-                high = max(low, min(b.interval(ranges)[1] for b in uppers) - 1)
-                inside = {**ranges, var: (low, high)}
+                inside = dict(ranges)
+                inside.pop(var, None)
+                if all(b.variables() <= ranges.keys() for b in (*lowers, *uppers)):
+                    low = max(b.interval(ranges)[0] for b in lowers)
+                    high = max(low, min(b.interval(ranges)[1] for b in uppers) - 1)
+                    inside[var] = low, high
                 return replace(node, body=tuple(self.node(n, inside) for n in body))
 
     def _assignment(self, node: If, ranges: Ranges) -> Stmt | None:
@@ -175,6 +178,8 @@ class _Tables:
         keys = _keys(choice)
         if not keys or len(keys) > MOST_KEYS:
             return None
+        if not all(key.variables() <= ranges.keys() for key in keys):
+            return None  # a counter of the kernel that this one is read for
         spans = [_span(key, ranges) for key in keys]
         shape = [high - low + 1 for low, high in spans]
         leaves = sum(isinstance(e, Select) for e in walk(choice)) + 1
