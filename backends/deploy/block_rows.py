@@ -138,7 +138,7 @@ def _steps_inside(
     for align in alignments(state, nest.pieces, 0)[:_TRIED]:
         times = tuple(str(read_affine(text).substitute({head: at})) for text in align.times)
         loop = _unused(state, "k")
-        inside = Align(align.stmts, times, loop, 1)
+        inside = Align(align.stmts, times, loop, 1, promote=True)
         moved = tried(split, inside)
         if moved is not None:
             yield from _in_two(
@@ -156,7 +156,7 @@ def _steps_around(
         return  # rows are outermost
     loop = _unused(state, "r")
     stmts = nest.statements
-    together = Align(stmts, tuple(map(str, own)), loop, 1)
+    together = Align(stmts, tuple(map(str, own)), loop, 1, promote=True)
     outer, inner = f"{loop}_0", f"{loop}_1"
     head = stmts[0]
     # By rows first: these have bounds that are numbers, so that blocks are whole, under guards.

@@ -237,9 +237,10 @@ class ScheduleBuilder(RecurrenceMethods):
         times: typing.Sequence[str],
         loop: str | None = None,
         depth: int = 0,
+        promote: bool = False,
     ) -> ScheduleBuilder:
         """See `dsl.schedules.steps.Align`."""
-        return self._add(steps.Align, stmts, times, loop, depth)
+        return self._add(steps.Align, stmts, times, loop, depth, promote)
 
     @step_method
     def reassociate(self, stmt: str) -> ScheduleBuilder:

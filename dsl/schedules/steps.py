@@ -143,7 +143,8 @@ class Align(Step):
     """Give the statements of a nest one common loop below the outermost ``depth``, at whose iteration
     ``times[n]``, an affine expression of its loops, ``stmts[n]`` runs (a row of a schedule). In an
     iteration they run in the order named, each in the rest of its loops. ``loop`` names the new loop;
-    by default it has the name of a loop that becomes it.
+    by default it has the name of a loop that becomes it. With ``promote`` those of the rest that run a single
+    iteration, which the loops around tell, are left out; they have no name then.
     """
 
     kind = "align"
@@ -152,6 +153,7 @@ class Align(Step):
     times: tuple[str, ...]
     loop: str | None = None
     depth: int = 0
+    promote: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,7 +132,7 @@ class _System:
             for n, (level, sign) in enumerate(rows)
         ]
         names = tuple(self.pieces[n].name for n in order)
-        return Align(names, tuple(str(times[n]) for n in order), depth=self.depth)
+        return Align(names, tuple(str(times[n]) for n in order), depth=self.depth, promote=True)
 
     def offsets(self, rows: Sequence[_Row]) -> list[int] | None:
         """The least offsets, none negative, that satisfy all dependences."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 import weft
@@ -10,7 +12,7 @@ from benchmarks.corpus.kernels.factorisations import cholesky_by_column
 from dse.evaluators.model import personality_for
 from dse.space.loops.alignment import aligned, turned
 from dse.space.memory.kept import rows_kept
-from dse.space.space import space_of
+from dse.space.space import Choice, Point, space_of
 from dsl.kernels.kernel import Kernel
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Align, Buffer, Reorder
@@ -73,7 +75,7 @@ def test_a_factorisation_by_rows_is_nearly_as_fast_as_one_by_steps() -> None:
 
 def test_the_step_of_elimination_becomes_the_outermost_loop() -> None:
     state, (step,) = aligned(apply(by_rows.program, Schedule()), ())
-    assert step == Align(("S1", "S0", "S2"), ("j", "k", "k"))
+    assert step == Align(("S1", "S0", "S2"), ("j", "k", "k"), promote=True)
     _, turns = turned(state, ())
     assert turns == (Reorder(("S0.j", "S0.i")), Reorder(("S2.j", "S2.i")))
 
@@ -81,7 +83,20 @@ def test_the_step_of_elimination_becomes_the_outermost_loop() -> None:
 def test_a_solver_is_aligned_where_its_sum_is_expanded() -> None:
     space = space_of(solved.program, personality_for(device("xc7z020"), 10.0))
     steps = [step for v in space.variants for step in v.steps if isinstance(step, Align)]
-    assert set(steps) == {Align(("S2", "S1"), ("i", "j"))}
+    assert set(steps) == {Align(("S2", "S1"), ("i", "j"), promote=True)}
+
+
+def test_schedules_of_random_designs_are_applied_again_as_they_were_saved() -> None:
+    space = space_of(solved.program, personality_for(device("xc7z020"), 10.0), reassociate=True)
+    draw = random.Random(5)
+    for number, variant in enumerate(space.variants):
+        drawn = [(n, draw.randrange(len(n.orders))) for n in variant.nests]
+        point = Point(number, tuple(Choice(k, nest.orders[k].plain) for nest, k in drawn))
+        schedule = space.schedule(point)
+        assert schedule is not None
+        again = Schedule.from_json(schedule.to_json())
+        assert again == schedule
+        weft.compile(solved, again)
 
 
 @pytest.mark.parametrize("kernel", [product, right_looking], ids=lambda k: k.name)

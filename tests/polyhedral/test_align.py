@@ -166,6 +166,26 @@ def test_the_nest_is_that_of_the_docstring() -> None:
     )
 
 
+@weft.kernel
+def one_behind(x: i32[12], y: i32[12]):
+    for i in range(11):
+        for j in range(12):
+            if j == i + 1:
+                x[j] = x[i] + y[j]
+        y[i] = 2 * y[i]
+
+
+def test_loops_of_one_iteration_keep_their_names_unless_they_are_promoted() -> None:
+    kept = ScheduleBuilder().align(["S0", "S1"], ["j", "i + 1"], "t").pipeline("S0.i").build()
+    promoted = ScheduleBuilder().align(["S0", "S1"], ["j", "i + 1"], "t", promote=True)
+    assert apply(one_behind.program, kept).of_statement("S0")[0].names == ("t", "i")
+    steps = promoted.build()
+    assert apply(one_behind.program, steps).of_statement("S0")[0].names == ("t",)
+    assert not check_levels([Case(0, one_behind.program, s) for s in (kept, steps)])
+    with pytest.raises(ScheduleError, match="W201"):
+        apply(one_behind.program, promoted.pipeline("S0.i").build())
+
+
 @pytest.mark.parametrize("first", sample(range(0, 32, 8), 2))
 def test_random_programs_are_aligned_as_brute_force_says(first: int) -> None:
     """Order and witnesses against all iterations; what is accepted, against the interpreter."""

@@ -120,7 +120,7 @@ def test_divisors_are_known_in_front_of_products_where_their_step_is_outermost()
         cholesky.program, ScheduleBuilder().unite("S0", "S2").reciprocal("S1", "i").build()
     )
     moved, (step,) = aligned(state, ())
-    assert step == Align(("S3", "S1_inverse", "S1", "S0"), ("i", "j", "j", "k"))
+    assert step == Align(("S3", "S1_inverse", "S1", "S0"), ("i", "j", "j", "k"), promote=True)
     (piece,) = moved.of_statement("S1_inverse")  # its loop i has one iteration
     assert piece.names == ("k",)
 

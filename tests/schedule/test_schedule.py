@@ -41,7 +41,9 @@ def every_step() -> Schedule:
     )
     s.bind_storage("A", "ram_2p", "bram", 2).bind_op("S1", "fadd", "fabric").interface("A", "m_axi")
     s.pack("A").pack("A", 128)
-    s.align(["S1", "S0"], ["j", "2*t - k"]).align(["S1", "S0"], ["j", "k"], "t", depth=1)
+    s.align(["S1", "S0"], ["j", "2*t - k"]).align(
+        ["S1", "S0"], ["j", "k"], "t", depth=1, promote=True
+    )
     s.dataflow().dataflow([["S0", "S1"], ["S2"]]).stream("A").stream("A", depth=64)
     return s.build()
 

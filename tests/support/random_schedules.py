@@ -268,7 +268,7 @@ def random_align(rng: random.Random, state: ScheduledScop) -> Step | None:
         rng.shuffle(names)
     times = [_time(rng, loops[name], depth) for name in names]
     loop = rng.choice((None, None, "t", "i"))
-    return Align(tuple(names), tuple(times), loop, depth)
+    return Align(tuple(names), tuple(times), loop, depth, promote=rng.random() < 0.5)
 
 
 def _time(rng: random.Random, loops: tuple[str, ...], depth: int) -> str:

@@ -28,9 +28,9 @@ After ``align(["S1", "S0", "S2"], ["j", "k", "k"])``, with the step of eliminati
           S2(i, j, k)
 
 In an iteration the statements run one after the other in the order named, each in the rest of its
-loops, in their order; `fuse` lets them share these. Of the rest loops that run once are left out, as the loops around say in which
-iteration. The outermost ``depth`` loops stay around all. Of the
-loops in an expression (``"39 - j"``, ``"t + i"``) the innermost one that is not multiplied becomes
+loops, in their order; `fuse` lets them share these. With ``promote`` those of the rest that run a single iteration are left
+out, as the loops around say which (``i == k + 1``); without it a later step may name them. The outermost ``depth`` loops stay
+around all. Of the loops in an expression (``"39 - j"``, ``"t + i"``) the innermost one that is not multiplied becomes
 the new loop; where there is none (``"0"``), the statement is put into the new loop.
 """
 
@@ -71,7 +71,7 @@ def align(state: ScheduledScop, step: Align) -> ScheduledScop:
             for d in row.inner
         ]
         new = row.under(loop, inner)
-        if len(state.of_statement(row.name)) == 1:
+        if step.promote and len(state.of_statement(row.name)) == 1:
             new = _without_told(new, step.depth)
         inside = len(new.dims) - step.depth - 1
         moved[id(row.piece)] = new, row.place(first.piece.place[step.depth], inside)
