@@ -298,7 +298,8 @@ def explore(
         tool, uncertainty, calibration: As for `estimate`.
         out: The run's folder; None for one that lasts as long as the result.
         trials: Points to evaluate in all, those before ``resume`` included.
-        seconds: After which no further point is evaluated, if there is a design; None for any number.
+        seconds: After which no further point is evaluated, but for the program as it stands if there is no
+            design; None for any number.
         objectives: What to make small: latency (or seconds), dsp, lut, ff, bram18. Latency and dsp unless said; lut
             instead of dsp where no operator takes a DSP slice.
         dsp: Slices that a design may use; None for the device's.

@@ -9,6 +9,7 @@ from dsl.errors.errors import ScheduleError
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Step
+from polyhedral.deadline import check_deadline
 from polyhedral.isl.effort import TooMuchWork, limited
 from polyhedral.legality.lifetimes import check_lifetimes
 from polyhedral.legality.program import check_program
@@ -59,7 +60,12 @@ def begun(program: Program, steps: Iterable[Step]) -> ScheduledScop:
 
 
 def apply_step(state: ScheduledScop, step: Step) -> ScheduledScop:
-    """One step on one state; see `apply`."""
+    """One step on one state; see `apply`.
+
+    Raises:
+        DeadlinePassedError: there is one, as of a search that has to end, and it has passed.
+    """
+    check_deadline()
     new = carried_out(state, step)
     check_kept_arrays(state, new, step)
     known = {id(p) for p in state.pieces}

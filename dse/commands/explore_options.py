@@ -168,8 +168,8 @@ def fanout_options(command: Callable[..., Any]) -> Callable[..., Any]:
                      metavar="N",
                      help="Evaluations at once on this machine; 0 leaves them to the workers."),
         click.option("--seconds", type=Finite(min=1, max=_LONGEST), metavar="S",
-                     help="Begin no trial after so many seconds, if there is a design: with it results "
-                     "depend on how fast the machine is."),
+                     help="Begin no trial after so many seconds, but for one of the program as it stands if "
+                     "there is no design: with it results depend on how fast the machine is."),
         click.option("--timeout", type=Finite(min=0.1, max=_LONGEST), default=60, show_default=True,
                      metavar="S", help="Seconds for each evaluation."),
         click.option("--dask", metavar="ADDRESS",

@@ -100,7 +100,7 @@ class SpaceSampler(BaseSampler):
         self._known = Known(goal.space)
         self._steps: Steps | None = None
         if strategy.search is not None:
-            self._steps = Steps(strategy.search, self._known)
+            self._steps = Steps(strategy.search, self._known, goal.patience.ends)
         self._near: Nearby | None = None
         self._next: deque[Point] = deque()
         self._given: dict[int, Point] = {}  # by the numbers of trials that have not ended

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from math import inf
 
 from dse.evaluators.base import Result
 from dse.samplers.known import Known
 from dse.space.space import Point
 from dse.strategies.search import Search
 from dsl.schedules.schedule import Schedule
+from polyhedral.deadline import DeadlinePassedError, until
 
 
 @dataclass(slots=True)
@@ -23,11 +25,13 @@ class Steps:
     Attributes:
         begin: begins it.
         known: what came of points.
+        ends: when it is given up, of `time.monotonic`.
         ended: it has no more points.
     """
 
     begin: Callable[[], Search]
     known: Known
+    ends: float = inf
     ended: bool = False
     _search: Search | None = None
     _points: tuple[Point, ...] = ()
@@ -61,12 +65,13 @@ class Steps:
 
     def _go_on(self, results: list[Result]) -> None:
         try:
-            if self._search is None:
-                self._search = self.begin()
-                self._points = next(self._search)
-            else:
-                self._points = self._search.send(results)
-        except StopIteration:
+            with until(self.ends):
+                if self._search is None:
+                    self._search = self.begin()
+                    self._points = next(self._search)
+                else:
+                    self._points = self._search.send(results)
+        except (StopIteration, DeadlinePassedError):
             self.ended = True
             self._points = ()
         self._left = deque(self._points)

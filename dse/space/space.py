@@ -8,6 +8,7 @@ from math import inf
 
 from dse.space.costs.cost import cost, uneven
 from dse.space.loops.whole_ranges import in_whole_ranges
+from dse.space.made import as_written
 from dse.space.memory.distributed_ram import Blocks, bindable, bindings
 from dse.space.memory.partitions import solved
 from dse.space.nests.contents import all_logic
@@ -20,8 +21,10 @@ from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Flatten, Pipeline, Reorder, Split, Step, Tail, Unroll
 from polyhedral.codegen.generate import loop_tree
+from polyhedral.deadline import DeadlinePassedError, until
 from polyhedral.looptree.counts import instance_counts
 from polyhedral.schedule import apply
+from polyhedral.scop.scheduled import ScheduledScop
 from qor_gnn.memory.storage import storage_rules
 from qor_gnn.tools.personality import Personality, allowed
 
@@ -123,8 +126,10 @@ def space_of(
     logic: float = 0.0,
     start: Start = START,
     bram18: float = inf,
+    ends: float = inf,
 ) -> Space:
-    """The space of a kernel: structures and orders by legality, factors from the trip counts.
+    """The space of a kernel: structures and orders by legality, factors from the trip counts. Where there is no time for all
+    structures it has the first ones, at worst the program as it is written with its loops in their order.
 
     Args:
         program: the kernel.
@@ -133,6 +138,7 @@ def space_of(
         logic: LUTs of the budget for each DSP slice of it; 0 where LUTs are not planned with.
         start: what all designs have.
         bram18: blocks that a design may use; infinite for a tool's choice of storage, whatever it takes.
+        ends: until when structures are looked for, of `time.monotonic`.
 
     Raises:
         ScheduleError: W2xx, a step of the start is not legal.
@@ -147,21 +153,34 @@ def space_of(
         made = tuple(p for p in state.partitions if p not in steps)
         beside = steps is not start.steps
         own = replace(start, steps=steps, made=made, others=(), overlapping=beside)
-        if not found:
+        if not beside:
             start = replace(start, made=made)
         if tool.is_open or not all_logic(state, tool):
             logic = 0.0
         context = Context(tool, instance_counts(loop_tree(state)), logic, own.outside)
-        found += variants(state, context, reassociate, own)
-        whole, undone = (state, ()) if own.structured else in_whole_ranges(state)
-        if undone:
-            own = replace(own, steps=(*steps, *undone))
-            context = replace(context, counts=instance_counts(loop_tree(whole)))
-            more = variants(whole, context, reassociate, own)
-            found += [replace(v, name=f"{v.name}, whole ranges") for v in more]
+        try:
+            with until(ends):
+                for some in _structures(state, context, reassociate, own):
+                    found += some
+        except DeadlinePassedError:
+            found = found or [as_written(state, steps, context)]
+            break
     if tool.is_open:
         bram18 = inf  # it makes what it is told of memories by itself
     return Space(program, tool, reassociate, tuple(found), logic, start, bram18)
+
+
+def _structures(
+    state: ScheduledScop, context: Context, reassociate: bool, start: Start
+) -> Iterator[Sequence[Variant]]:
+    """Those of the program as it is, and of its loops over whole ranges."""
+    yield variants(state, context, reassociate, start)
+    whole, undone = (state, ()) if start.structured else in_whole_ranges(state)
+    if undone:
+        start = replace(start, steps=(*start.steps, *undone))
+        context = replace(context, counts=instance_counts(loop_tree(whole)))
+        more = variants(whole, context, reassociate, start)
+        yield [replace(v, name=f"{v.name}, whole ranges") for v in more]
 
 
 def nest_steps(nest: Nest, order: Order, vector: Vector, ii: int = 1) -> Iterator[Step]:

@@ -7,11 +7,9 @@ from dataclasses import replace
 from functools import partial
 
 from dse.bounds.two_passes import two_passes
-from dse.space.costs.at_once import overlaps_in
 from dse.space.loops.alignment import turned, waiting_turned
 from dse.space.loops.blocks import blocks_outermost, in_blocks
 from dse.space.loops.divisions import without_dividers
-from dse.space.loops.overlaps import leaves_regions
 from dse.space.loops.reciprocals import reciprocals
 from dse.space.loops.rectangles import in_rectangles, short_chains
 from dse.space.loops.regrouped import critical_last, distributed, reassociated
@@ -19,10 +17,11 @@ from dse.space.loops.told_apart import first_apart, turns_written_out
 from dse.space.loops.trimmed import trimmed
 from dse.space.loops.united import united
 from dse.space.loops.wide_skews import widely_skewed
+from dse.space.made import both, unrolled, variant_of
 from dse.space.memory.kept import kept
 from dse.space.memory.registers import in_registers
 from dse.space.nests.context import Context
-from dse.space.nests.groups import MOST, volumes
+from dse.space.nests.groups import volumes
 from dse.space.nests.orders import nests
 from dse.space.start import START, Start
 from dse.space.structures import (
@@ -46,7 +45,7 @@ from dse.space.sums.gathered import in_parts as gathered_in_parts
 from dse.space.sums.histograms import PARTS, in_turn
 from dse.space.sums.located import located
 from dse.space.sums.own_memory import apart
-from dse.space.sums.partial_sums import WANTED, partial_sums, whole_parts
+from dse.space.sums.partial_sums import WANTED, partial_sums
 from dse.space.sums.scanned import FACTORS, scanned
 from dse.space.sums.side_by_side import side_by_side
 from dse.space.sums.sums_in_logic import sums_in_logic
@@ -56,8 +55,8 @@ from dse.space.tables.mirrored import mirrored
 from dse.space.tables.pivoted import pivoted
 from dse.space.tables.replicas import TURNS, replicated, served_at_once
 from dse.space.variant import Variant, any_interval, once
-from dsl.schedules.recurrence_steps import Tree
 from dsl.schedules.steps import Step
+from polyhedral.deadline import enough
 from polyhedral.schedule import apply_step
 from polyhedral.scop.scheduled import ScheduledScop
 from qor_gnn.tools.operators.multipliers import FABRIC
@@ -73,7 +72,7 @@ def variants(
 
     Where sums wait for themselves whatever the order, they are there in partial sums too. Where the
     tool can build sums without DSP slices, each structure is there once more with all sums so. A ``start``
-    that says how statements share loops is the only structure.
+    that says how statements share loops is the only structure. Where time is short the last ones are left out.
     """
     steps = start.steps
     if not start.structured:
@@ -86,27 +85,28 @@ def variants(
     state, free = reassociated(state, floats=reassociate)
     free = (*steps, *last, *free)
     found = _variants(state, free, context, reassociate, start)
-    for how, move in _REWRITTEN if not start.structured else ():
-        moved, longer = move(state, free)
-        if longer != free:
-            more = _variants(moved, longer, context, reassociate, start)
-            found += [replace(v, name=f"{v.name}, {how}") for v in more]
-    if reassociate and not start.structured:
-        found += _with_one_division(state, free, context)
-    for factor in FACTORS if not start.structured else ():
-        name = f"running sums in blocks of {factor}"
-        blocks, longer = scanned(state, free, factor, reassociate)
-        if longer != free:
-            found += _outer(name, blocks, longer, context)
-        whole, guards = scanned(state, free, factor, reassociate, "guard")
-        if guards != longer:
-            found += _outer(f"{name}, the last one guarded", whole, guards, context)
-    found += _replicated(state, free, context, start) if not start.structured else []
-    for parts in PARTS if not start.structured else ():
-        for structure in in_turn(state, free, parts):
-            found += _both(*structure, context)
-    if steps != divided[1]:
-        found += _with_dividers(*divided, context, reassociate)
+    with enough(found):
+        for how, move in _REWRITTEN if not start.structured else ():
+            moved, longer = move(state, free)
+            if longer != free:
+                more = _variants(moved, longer, context, reassociate, start)
+                found += [replace(v, name=f"{v.name}, {how}") for v in more]
+        if reassociate and not start.structured:
+            found += _with_one_division(state, free, context)
+        for factor in FACTORS if not start.structured else ():
+            name = f"running sums in blocks of {factor}"
+            blocks, longer = scanned(state, free, factor, reassociate)
+            if longer != free:
+                found += unrolled(name, blocks, longer, context)
+            whole, guards = scanned(state, free, factor, reassociate, "guard")
+            if guards != longer:
+                found += unrolled(f"{name}, the last one guarded", whole, guards, context)
+        found += _replicated(state, free, context, start) if not start.structured else []
+        for parts in PARTS if not start.structured else ():
+            for structure in in_turn(state, free, parts):
+                found += both(*structure, context)
+        if steps != divided[1]:
+            found += _with_dividers(*divided, context, reassociate)
     return tuple(once(found))
 
 
@@ -116,7 +116,7 @@ def _with_dividers(
     """The program with its dividers, which take no DSP slices, where it is distributed and where it is not."""
     state, free = reassociated(state, floats=reassociate)
     for name, at, longer in structures_of(state, (*steps, *free)):
-        yield _variant(f"{name}, dividers", at, longer, context)
+        yield variant_of(f"{name}, dividers", at, longer, context)
 
 
 def _variants(
@@ -126,15 +126,33 @@ def _variants(
     reassociate: bool,
     start: Start,
 ) -> list[Variant]:
-    """The structures of a program whose statements are what they are."""
+    """The structures of a program whose statements are what they are, as many as there is time for."""
+    plain: list[Variant] = []
+    outer: list[Sequence[Variant]] = []
+    bound: list[Variant] = []
+    with enough(plain):
+        outer += _found(state, free, context, reassociate, start, plain, bound)
+    return [*plain, *(variant for some in outer for variant in some), *bound]
+
+
+def _found(
+    state: ScheduledScop,
+    free: tuple[Step, ...],
+    context: Context,
+    reassociate: bool,
+    start: Start,
+    plain: list[Variant],
+    bound: list[Variant],
+) -> Iterator[Sequence[Variant]]:
+    """The structures: ``plain`` ones come first and those with sums off the DSP slices, ``bound``, last in the space."""
     structures = structures_of(state, free) if not start.structured else [("as given", state, free)]
     # The open backend runs processes in order.
     twins = [] if context.tool.is_open else [t for one in structures for t in overlapping(*one)]
-    plain = [_variant(*structure, context) for structure in (*structures, *twins)]
+    plain += (variant_of(*structure, context) for structure in (*structures, *twins))
     others = aligned_structures(structures) if not start.structured else []
-    outer = _unrolled_inside([*structures, *twins], context)
+    yield from _unrolled_inside([*structures, *twins], context)
     triangles = replace(context, uneven=True)
-    outer += [[_variant(*structure, triangles)] for structure in with_rows(others or structures)]
+    yield from ([variant_of(*one, triangles)] for one in with_rows(others or structures))
     several = reassociate and not start.structured
     chained: list[Structure] = []
     rectangles = partial(in_rectangles, counts=context.counts)
@@ -142,40 +160,37 @@ def _variants(
     for sums in dict.fromkeys(sums for sums in spread if sums):
         one_pass = beside(state, free, sums) if len(sums) == 1 else None
         structures.append(one_pass or accumulated(state, free, sums))
-        plain.append(_variant(*structures[-1], context))
+        plain.append(variant_of(*structures[-1], context))
         if len(sums) > 1:
             structures.append(together(*structures[-1]))
-            plain.append(_variant(*structures[-1], context))
+            plain.append(variant_of(*structures[-1], context))
     if several:
-        outer += _side_by_side(state, free, rectangles, context)
+        yield from _side_by_side(state, free, rectangles, context)
         chained += with_chains(state, free, context)
-        outer += [_in_registers(*one, context)[-1:] for one in chained]
-        mirrored_sums = [_outer(*one, context) for one in apart(state, free, rectangles)]
-        outer += [[replace(v, certain=True) for v in some] for some in mirrored_sums]
-        outer += _gathered(state, free, {shape_of(at) for _, at, _ in structures}, context)
-    outer += [[_variant(*structure, context)] for structure in others]
+        yield from (_in_registers(*one, context)[-1:] for one in chained)
+        mirrored_sums = (unrolled(*one, context) for one in apart(state, free, rectangles))
+        yield from ([replace(v, certain=True) for v in some] for some in mirrored_sums)
+        yield from _gathered(state, free, {shape_of(at) for _, at, _ in structures}, context)
+    yield from ([variant_of(*structure, context)] for structure in others)
     boxes = after((*structures, *twins, *others), "in rectangles", rectangles)
-    outer += [[*map(_with_short_chains, _both(*structure, context))] for structure in boxes]
+    yield from ([*map(_with_short_chains, both(*one, context))] for one in boxes)
     wide = after(after(structures, "far behind", widely_skewed), "in rectangles", rectangles)
-    outer += [[_with_short_chains(_variant(*structure, context))] for structure in wide]
-    outer += [_registers(*one, context) for one in boxes or structures]
+    yield from ([_with_short_chains(variant_of(*one, context))] for one in wide)
+    yield from (_registers(*one, context) for one in boxes or structures)
     if not start.structured:
-        outer += _mirrored(structures, context)
+        yield from _mirrored(structures, context)
         lanes = after([("as written", state, free)], "a sum for each lane", lane_sums)
-        outer += _carried([*structures, *others, *lanes, *chained], rectangles, context)
-    outer += _unrolled_inside([*others, *after(others, "turned", turned)], context)
-    outer += [_pushed(*one, context) for one in after(structures[:1], "turned", waiting_turned)]
-    outer += [
-        [_filter(*structure, context, start)]
-        for structure in with_windows(structures, context, start)
-    ]
-    bound = [v for one in (*structures, *twins) for v in _bound(*one, context)]
+        yield from _carried([*structures, *others, *lanes, *chained], rectangles, context)
+    yield from _unrolled_inside([*others, *after(others, "turned", turned)], context)
+    yield from (_pushed(*one, context) for one in after(structures[:1], "turned", waiting_turned))
+    windows = with_windows(structures, context, start)
+    yield from ([_filter(*structure, context, start)] for structure in windows)
+    bound += (v for one in (*structures, *twins) for v in _bound(*one, context))
     if start.overlapping:
-        bound += [_with_short_chains(v) for one in boxes for v in _bound(*one, context)]
+        bound += (_with_short_chains(v) for one in boxes for v in _bound(*one, context))
         blocks = after(twins, "in blocks", in_blocks)
-        outer += [[_of_blocks(_variant(*one, context))] for one in blocks]
-        bound += [_of_blocks(v) for one in blocks for v in _bound(*one, context)]
-    return [*plain, *(variant for some in outer for variant in some), *bound]
+        yield from ([_of_blocks(variant_of(*one, context))] for one in blocks)
+        bound += (_of_blocks(v) for one in blocks for v in _bound(*one, context))
 
 
 def _with_one_division(
@@ -190,11 +205,11 @@ def _with_one_division(
     some = others or structures
     triangles = replace(context, uneven=True)
     rectangles = partial(in_rectangles, counts=context.counts)
-    made = [[_variant(*one, context)] for one in some]
-    made += [[_variant(*one, triangles)] for one in with_rows(some)]
+    made = [[variant_of(*one, context)] for one in some]
+    made += [[variant_of(*one, triangles)] for one in with_rows(some)]
     made += _unrolled_inside([*some, *after(others, "turned", turned)], context)
     boxes = after(some, "in rectangles", rectangles)
-    made += [[*map(_with_short_chains, _both(*one, context))] for one in boxes]
+    made += [[*map(_with_short_chains, both(*one, context))] for one in boxes]
     for variant in (v for variants in made for v in variants):
         yield replace(variant, name=f"{variant.name}, one division", like=variant.name)
 
@@ -208,12 +223,12 @@ def _replicated(
         copies, longer = replicated(state, free, turns)
         if longer != free:
             structure = f"distributed, copies for the reads of {turns} iterations", copies, longer
-            found += _both(*structure, context)
+            found += both(*structure, context)
     for depth, words in enumerate(_AT_ONCE):
         copies, longer = served_at_once(state, free, depth)
         if longer != free:
             structure = f"distributed, copies for all reads of {words}", copies, longer
-            found += _both(*structure, context)
+            found += both(*structure, context)
             windows = with_windows([structure], context, start)
             found += [_filter(*one, context, start) for one in windows]
     return found
@@ -227,12 +242,12 @@ def _bound(
     for bind in binds:
         state = apply_step(state, bind)
     if binds:
-        yield _variant(f"{name}, sums in {FABRIC}", state, (*steps, *binds), context)
+        yield variant_of(f"{name}, sums in {FABRIC}", state, (*steps, *binds), context)
 
 
 def _unrolled_inside(structures: Sequence[Structure], context: Context) -> list[list[Variant]]:
     """The structures with loops around short loops pipelined, and with elements and rows in registers."""
-    found = [_outer(*structure, context) for structure in structures]
+    found = [unrolled(*structure, context) for structure in structures]
     return found + [
         _kept(*structure, context) for structure in (*structures, *with_rows(structures))
     ]
@@ -245,7 +260,7 @@ def _mirrored(structures: Sequence[Structure], context: Context) -> Iterator[lis
         found += [
             (f"{name}, {how}", at, longer) for how, at, longer in with_chains(state, steps, context)
         ]
-    yield from (_outer(*one, context) for one in found)
+    yield from (unrolled(*one, context) for one in found)
 
 
 def _of_blocks(variant: Variant) -> Variant:
@@ -265,7 +280,7 @@ def _registers(
     if not made:
         return []
     own = replace(context, placed=frozenset(p.array for p in made))
-    found = _variant(f"{name}, tables in registers", moved, (*steps, *made), own)
+    found = variant_of(f"{name}, tables in registers", moved, (*steps, *made), own)
     return [_with_short_chains(replace(found, made=made))]
 
 
@@ -296,7 +311,7 @@ def _in_registers(
     """A structure whose steps bring registers with them, and the same with loops around short loops pipelined."""
     made = state.partitions
     own = replace(context, placed=context.placed | {p.array for p in made})
-    return [replace(v, made=made) for v in _both(name, state, steps, own)]
+    return [replace(v, made=made) for v in both(name, state, steps, own)]
 
 
 def _filter(
@@ -305,7 +320,7 @@ def _filter(
     """A structure whose steps bring the banks of line buffers and windows with them, and pipelines of any interval."""
     made = state.partitions
     placed = replace(context, placed=frozenset(p.array for p in made))
-    found = any_interval(_variant(name, state, steps, placed), start.steps)
+    found = any_interval(variant_of(name, state, steps, placed), start.steps)
     return replace(found, made=made, beside=state.dataflow is not None)
 
 
@@ -320,25 +335,6 @@ _REWRITTEN: tuple[tuple[str, Move], ...] = (
 )
 
 
-def _outer(
-    name: str, state: ScheduledScop, steps: tuple[Step, ...], context: Context
-) -> list[Variant]:
-    """The structure with loops around short loops pipelined: the shortest ones, and all of them."""
-    # Terms of trees are statements of their own: twice as many for the operators of a chain.
-    trees = any(isinstance(step, Tree) for step in steps)
-    found = volumes(state, 2 * MOST if trees else MOST)
-    made = (
-        _variant(f"{name}, up to {most} statements unrolled", state, steps, context, most)
-        for most in sorted({found[0], found[-1]} if found else ())
-    )
-    return [variant for variant in made if leaves_regions(variant.nests, state)]
-
-
-def _both(*structure: *tuple[str, ScheduledScop, tuple[Step, ...], Context]) -> list[Variant]:
-    """The structure, and with loops around short loops pipelined."""
-    return [_variant(*structure), *_outer(*structure)]
-
-
 def _side_by_side(
     state: ScheduledScop, free: tuple[Step, ...], rectangles: Move, context: Context
 ) -> Iterator[list[Variant]]:
@@ -347,7 +343,7 @@ def _side_by_side(
         found = side_by_side(name, at, steps, nests(distributed(at)[0], context))
         if found is not None:
             boxes = after([found], "in rectangles", rectangles)
-            yield [_with_short_chains(_variant(*one, context)) for one in boxes or [found]]
+            yield [_with_short_chains(variant_of(*one, context)) for one in boxes or [found]]
 
 
 def _gathered(
@@ -357,11 +353,11 @@ def _gathered(
     found = gathered(state)
     if found is None or shape_of(found.state) in known:
         return
-    yield _outer("gathered", found.state, (*free, *found.steps), context)
+    yield unrolled("gathered", found.state, (*free, *found.steps), context)
     for most in volumes(found.state)[-1:]:
         parts = gathered_in_parts(state, found, context, most)
         if parts is not None:
-            yield _outer("gathered, sums in parts", parts.state, (*free, *parts.steps), context)[
+            yield unrolled("gathered, sums in parts", parts.state, (*free, *parts.steps), context)[
                 -1:
             ]
 
@@ -385,13 +381,5 @@ def _kept(
         at, copies = kept(state, most)
         if copies and copies not in found:
             made = (f"{name}, elements kept", at, (*steps, *copies))
-            found[copies] = [_variant(*made, context), *_outer(*made, context)]
+            found[copies] = [variant_of(*made, context), *unrolled(*made, context)]
     return [variant for some in found.values() for variant in some]
-
-
-def _variant(
-    name: str, state: ScheduledScop, steps: tuple[Step, ...], context: Context, most: int = 0
-) -> Variant:
-    found = whole_parts(nests(state, context, most), steps)
-    overlaps = tuple(overlaps_in(state, found))
-    return Variant(name, steps, found, state.scop.program, overlaps=overlaps)

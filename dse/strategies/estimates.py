@@ -17,6 +17,7 @@ from dse.space.memory.banks import Demand, demand
 from dse.space.memory.partitions import together, within
 from dse.space.space import Choice, Point, Space
 from dsl.programs.program import Program
+from polyhedral.deadline import check_deadline
 from qor_gnn.result.pareto import front
 
 Structure = tuple[int, ...]  # the number of a variant, and the order of each nest of it
@@ -105,6 +106,7 @@ class Estimates:
 
     def figures(self, point: Point) -> Figures:
         """Of a design."""
+        check_deadline()
         number = point.variant
         banks = self._banks(point)
         registers = self._registers(self.space.variants[number].program, banks)

@@ -6,8 +6,12 @@ import time
 from dataclasses import dataclass
 from math import inf
 
-_PLANNING = 0.5
-"""Of the time, for planning all structures at once: what is found is evaluated in the rest."""
+_STRUCTURES = 0.4
+"""Of the time, for finding structures."""
+_PLANNING = 0.6
+"""Of the time, for planning all of them at once: what is found is evaluated in the rest."""
+_FIGURES = 3.0
+"""Seconds after the end for the last figures of what was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,16 +19,20 @@ class Patience:
     """When a search has to come to its end, by `time.monotonic`.
 
     Attributes:
+        structures: until when structures are looked for.
         planning: until when structures are planned that no design is known of.
         ends: until when trials begin.
+        figures: until when the last figures of what was found are made.
     """
 
+    structures: float = inf
     planning: float = inf
     ends: float = inf
+    figures: float = inf
 
     @property
     def is_over(self) -> bool:
-        """No further trial begins, if there is a design."""
+        """No further trial begins, but for one if there is no design."""
         return time.monotonic() >= self.ends
 
     @property
@@ -41,4 +49,5 @@ def patience_of(seconds: float | None) -> Patience:
     if seconds is None:
         return ENDLESS
     now = time.monotonic()
-    return Patience(now + _PLANNING * seconds, now + seconds)
+    ends = now + seconds
+    return Patience(now + _STRUCTURES * seconds, now + _PLANNING * seconds, ends, ends + _FIGURES)

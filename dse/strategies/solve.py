@@ -34,6 +34,7 @@ from dse.strategies.options import Option, Options
 from dse.strategies.states import Banks, Grown, State
 from dse.strategies.words import Words
 from polyhedral.banks.wanted import common
+from polyhedral.deadline import check_deadline
 
 WIDTH = 24  # states that are kept
 _STATES = 8  # that are spread as if there were so many, at least
@@ -115,6 +116,7 @@ def _beam(
         return ()  # what a nest unrolls anyway takes more banks than there are
     states = [State({}, Banks({}, {}), list(solver.longest), (), {})]
     for later, n in zip(reversed(range(len(nests))), solver.slowest_first, strict=True):
+        check_deadline()
         grown = [new for state in states for new in solver.extended(state, n)]
         grown.sort(key=_score)
         made = map(solver.state, grown)  # of thousands a few dozen are looked at

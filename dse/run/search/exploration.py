@@ -86,15 +86,19 @@ def carry_out(
             storage = stack.enter_context(connected(database.url, database.wait, database.heard))
         run = stack.enter_context(contextlib.closing(opened(folder, plan, resume=resume)))
         space = space_of(
-            plan.program, plan.where.tool, plan.reassociate, plan.logic, plan.start, plan.bram18
-        )
+            plan.program, plan.where.tool, plan.reassociate, plan.logic, plan.start, plan.bram18,
+            means.patience.structures,
+        )  # fmt: skip
         problem = _described(
             run, plan, space, work_of(plan.program, plan.where.tool, plan.reassociate)
         )
         with listening(problem) as heard:
             ended = explore(run, plan, space, storage, means, heard, resume=resume)
         if not ended.stopped and not plan.where.tool.is_open:  # whose figures are of modules anyway
-            settle(run, plan.evaluator, lambda key: _request(plan, run.schedule(key)), plan.board)
+            settle(
+                run, plan.evaluator, lambda key: _request(plan, run.schedule(key)), plan.board,
+                means.patience.figures,
+            )  # fmt: skip
     return Carried(run, problem, ended)
 
 

@@ -7,8 +7,10 @@ front, and of the front of those that labels show, are estimated under perturbed
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
+from math import inf
 
 from dse.estimates.estimation import Estimation
 from dse.evaluators.base import Evaluator, Request, Result, judged
@@ -30,6 +32,7 @@ def settle(
     searched: Evaluator,
     request: Callable[[str], Request],
     board: str | None = None,
+    ends: float = inf,
 ) -> None:
     """Estimate the designs on both fronts once more, those that come up in their place included.
 
@@ -38,12 +41,15 @@ def settle(
         searched: the evaluator that the search went by.
         request: of a run's design, by its key.
         board: that the fastest designs are shown on.
+        ends: until when, by `time.monotonic`, phi is looked for and other designs than the fastest are estimated.
     """
     evaluator, problem, limits = of_what_is_emitted(searched), problem_of(run), limits_of(run)
     settled: set[str] = set()
     while fresh := [d for d in both_fronts(run) if d.key not in settled]:
         for design in fresh:
             settled.add(design.key)
+            if len(settled) > 1 and time.monotonic() >= ends:
+                continue  # the figures that it was searched with stay
             again = sound(evaluator.evaluate(request(design.key)), problem)
             found = judged(_with_what_is_known(again, design.result), limits)
             if replace(found, seconds=design.result.seconds) != design.result:
@@ -51,9 +57,13 @@ def settle(
                 run.event("corrected", key=design.key, status=found.status.value)
     known: dict[str, Estimation] = {}
     while fresh := [
-        d for d in _fastest(run) if d.result.marks is not None and d.result.marks.phi is None
+        d
+        for d in (_fastest(run) if time.monotonic() < ends else ())
+        if d.result.marks is not None and d.result.marks.phi is None
     ]:
         for design in fresh:
+            if time.monotonic() >= ends:
+                break
             of = known[design.key] = estimation_of(request(design.key))
             found = with_robustness(design.result, of, limits.resources.get("dsp"))
             run.keep(design.key, judged(found, limits))

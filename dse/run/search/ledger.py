@@ -73,6 +73,7 @@ class Ledger:
         failed: keys of results of the run that are worth another try.
         beside: the predictor that is asked about designs; None where there is none.
         by_key: the trials that have ended with a result of their own.
+        earlier: those of sessions before.
     """
 
     run: RunDirectory
@@ -85,9 +86,11 @@ class Ledger:
     failed: set[str] = field(default_factory=set)
     beside: Beside | None = None
     by_key: dict[str, Finished] = field(init=False)
+    earlier: frozenset[int] = field(init=False)
 
     def __post_init__(self) -> None:
         self.by_key = {f.key: f for f in self.study.finished.values() if f.key}
+        self.earlier = frozenset(self.study.finished)
 
     @property
     def has_design(self) -> bool:
@@ -121,11 +124,17 @@ class Ledger:
         )
 
     def _heard(self, trial: FrozenTrial) -> tuple[Point, Result] | None:
-        """The point of a trial that has ended, and its result; None where it has none."""
+        """The point of a trial that has ended, and its result; None where it has none.
+
+        The structures of a space that was cut short have other numbers in the whole one: points are told by their schedules.
+        """
         ended = self.study.finished.get(trial.number)
         if ended is None or ended.point is None or not has_point(self.space, ended.point):
             return None
         result = self.run.result(ended.key)
+        earlier = result is not None and trial.number in self.earlier
+        if earlier and self.run.schedule(ended.key) != self.space.schedule(ended.point):
+            return None
         return None if result is None else (ended.point, result)
 
     def worth_another_try(self) -> list[Finished]:

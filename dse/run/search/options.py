@@ -216,7 +216,8 @@ class ExploreOptions(Searched):
         size: of the kernel, as it was named.
         strategy: how points are chosen.
         trials: points to evaluate in all, those before a resumption included.
-        seconds: after which no further trial begins, if there is a design; None for any number.
+        seconds: after which no further trial begins, but for the program as it stands if there is no design; None
+            for any number.
         seed: of the samplers.
         jobs: evaluations at once on this machine.
         dask: address of a Dask scheduler.

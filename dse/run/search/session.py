@@ -86,6 +86,9 @@ class Session:
         """Trials of what the sampler chooses."""
         study = self.ledger.study
         while self._more:
+            if self.ledger.options.patience.is_over:  # and nothing has come of it
+                yield from self._given([self.ledger.space.plain()])
+                return
             if self.sampler.ended(study.study):
                 self.spent = self.ledger.options.strategy != "pom"
                 return

@@ -14,7 +14,8 @@ class Context:
     """The tool, how often each statement runs, `dse.space.space.Space.logic`,
     arrays of which copies get one element after the other, whether innermost loops of a triangle may be unrolled under
     guards, as those that only copy always may, arrays whose banks are made for the one way that they are accessed, and
-    whether no cycle of dependences is in the program, whatever its loops hand on (`dse.space.tables.carried`). ``known`` are
+    whether no cycle of dependences is in the program, whatever its loops hand on (`dse.space.tables.carried`), and whether nests
+    are taken in the order in which they are written alone. ``known`` are
     the orders of nests of this program: most structures leave most of them as they are in another one.
     """
 
@@ -25,4 +26,5 @@ class Context:
     uneven: bool = False
     placed: frozenset[str] = frozenset()
     free: bool = False
+    as_written: bool = False
     known: dict[object, tuple[Order, ...]] = field(default_factory=dict, compare=False, repr=False)

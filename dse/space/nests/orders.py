@@ -51,9 +51,10 @@ def nests(state: ScheduledScop, context: Context, most: int = 0) -> tuple[Nest, 
         seen.update(group.names)
         level = own_level(state, group)
         leader = group.pieces[0]
-        if state.pipeline is not None or _asked(group.pieces):
+        asked = state.pipeline is not None or _asked(group.pieces)
+        if asked or context.as_written:
             now = _order(state, group.names, (level, group.end), (), context)
-            orders: tuple[Order, ...] = (_given(now, group),)
+            orders: tuple[Order, ...] = (_given(now, group) if asked else now,)
         else:
             key = _content(state, group, level, context)
             orders = context.known.get(key) or _legal(state, group, level, context)
