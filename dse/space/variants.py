@@ -9,6 +9,7 @@ from functools import partial
 from dse.bounds.two_passes import two_passes
 from dse.space.loops.alignment import turned, waiting_turned
 from dse.space.loops.blocks import blocks_outermost, in_blocks
+from dse.space.loops.chosen import chosen
 from dse.space.loops.divisions import without_dividers
 from dse.space.loops.reciprocals import reciprocals
 from dse.space.loops.rectangles import in_rectangles, short_chains
@@ -332,6 +333,7 @@ _REWRITTEN: tuple[tuple[str, Move], ...] = (
     ("turns written out", turns_written_out),
     ("pivots copied", pivoted),
     ("sums cut", cut),
+    ("conditions chosen", chosen),
 )
 
 

@@ -34,6 +34,11 @@ class RangeMethods(PragmaMethods):
         return self._add(steps.Separate)
 
     @step_method
+    def if_convert(self, stmt: str) -> Self:
+        """See `dsl.schedules.range_steps.IfConvert`."""
+        return self._add(steps.IfConvert, stmt)
+
+    @step_method
     def trim(self, stmt: str) -> Self:
         """See `dsl.schedules.range_steps.Trim`."""
         return self._add(steps.Trim, stmt)

@@ -73,6 +73,17 @@ class Unite(Step):
 
 
 @dataclass(frozen=True, slots=True)
+class IfConvert(Step):
+    """Let what is under the innermost condition around a statement run always, and choose what it assigns: ``if i != k:`` around
+    an update leaves loops over two ranges, ``a -= f * b if i != k else 0`` one.
+    """
+
+    kind = "if_convert"
+    other_names = ("predicate", "predication")
+    stmt: str
+
+
+@dataclass(frozen=True, slots=True)
 class Trim(Step):
     """Leave out the iterations of a statement whose values nothing reads, as most of what ``m: i32[60, 60] = 0`` assigns
     where the program itself assigns all but the diagonal before it reads it.

@@ -8,7 +8,7 @@ from typing import get_args
 
 from dsl.programs.program import Program
 from dsl.schedules.port_steps import Mirror, Replicate
-from dsl.schedules.range_steps import Join, Separate, Trim, Unflatten, Unite
+from dsl.schedules.range_steps import IfConvert, Join, Separate, Trim, Unflatten, Unite
 from dsl.schedules.recurrence_steps import (
     Carry,
     CriticalLast,
@@ -25,6 +25,7 @@ from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Buffer, Expand, PartialSums, Reuse, Step
 from polyhedral.equivalence.buffering import check_buffers
 from polyhedral.equivalence.carrying import check_carrying
+from polyhedral.equivalence.choices import check_choices
 from polyhedral.equivalence.divisions import check_divisions
 from polyhedral.equivalence.expansion import check_expansion
 from polyhedral.equivalence.locating import check_locating
@@ -74,6 +75,7 @@ Rewrites = (
     | Unite
     | Reciprocal
     | StrengthReduce
+    | IfConvert
 )
 REWRITING = get_args(Rewrites)
 
@@ -135,7 +137,9 @@ def _rewriting(
             made = materialised(before)
             yield Rewriting(step, program, made.program, _origins(made), before.reassociated)
             yield Rewriting(step, made.program, new)
-        case Expand() | Replicate() | CriticalLast() | Reciprocal() | StrengthReduce():
+        case (
+            Expand() | Replicate() | CriticalLast() | Reciprocal() | StrengthReduce() | IfConvert()
+        ):
             yield Rewriting(step, program, new)
         case Locate() | Scan() | Tree() | TwoPass():
             yield Rewriting(step, program, new, depth=_depth(before, step.loop, step) - 1)
@@ -227,6 +231,8 @@ def _checked(rewriting: Rewriting) -> Refutation | None:
             return check_reciprocal(before, after, stmt)
         case StrengthReduce(stmt=stmt):
             return check_divisions(before, after, stmt)
+        case IfConvert(stmt=stmt):
+            return check_choices(before, after, stmt)
 
 
 def _along_a_loop(rewriting: Rewriting) -> Refutation | None:

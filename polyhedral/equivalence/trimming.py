@@ -42,7 +42,7 @@ def _other_program(old: Scop, new: Scop, statement: Statement) -> str | None:
     for mine, now in zip(kept, new.statements, strict=True):
         if mine.stmt != now.stmt:
             return f"{mine.name} is another statement"
-    return other_loops(kept, new.statements, fewer=statement.name)
+    return other_loops(kept, new.statements, fewer=(statement.name,))
 
 
 def _seen(old: Scop, new: Scop, statement: Statement) -> str | None:

@@ -33,6 +33,7 @@ from polyhedral.transforms.loops import (  # noqa: F401
     align,
     distribute,
     fuse,
+    if_convert,
     join,
     peel,
     reorder,
