@@ -225,14 +225,8 @@ def _checked(rewriting: Rewriting) -> Refutation | None:
             return check_trimming(before, after, stmt)
         case Unite(stmt=stmt, other=other):
             return check_uniting(before, after, stmt, other)
-        case CriticalLast(stmt=stmt):
-            return check_term_order(before, after, stmt)
-        case Reciprocal(stmt=stmt):
-            return check_reciprocal(before, after, stmt)
-        case StrengthReduce(stmt=stmt):
-            return check_divisions(before, after, stmt)
-        case IfConvert(stmt=stmt):
-            return check_choices(before, after, stmt)
+        case CriticalLast() | Reciprocal() | StrengthReduce() | IfConvert():
+            return _in_other_values(rewriting)
 
 
 def _along_a_loop(rewriting: Rewriting) -> Refutation | None:
@@ -248,3 +242,18 @@ def _along_a_loop(rewriting: Rewriting) -> Refutation | None:
         case TwoPass(stmts=stmts):
             return check_two_passes(before, after, stmts, depth)
     raise AssertionError("no step along a loop")
+
+
+def _in_other_values(rewriting: Rewriting) -> Refutation | None:
+    """Of steps that compute what a statement assigns otherwise."""
+    before, after = rewriting.before, rewriting.after
+    match rewriting.step:
+        case CriticalLast(stmt=stmt):
+            return check_term_order(before, after, stmt)
+        case Reciprocal(stmt=stmt):
+            return check_reciprocal(before, after, stmt)
+        case StrengthReduce(stmt=stmt):
+            return check_divisions(before, after, stmt)
+        case IfConvert(stmt=stmt):
+            return check_choices(before, after, stmt)
+    raise AssertionError("no step that computes values otherwise")

@@ -54,6 +54,7 @@ REFUSED: list[tuple[Build, str, str]] = [
     (lambda s: s.reciprocal("S1", "S1.i"), "W249", "S1 divides no float by what is computed"),
     (lambda s: s.strength_reduce("S1"), "W244", "S1 has no divider to do without"),
     (lambda s: s.unite("S1", "S0"), "W253", "S1 does something else than S0"),
+    (lambda s: s.if_convert("S0"), "W255", "S0 runs in all iterations of its loops"),
     (lambda s: s.trim("S2"), "W246", "'y' is no local"),
     (lambda s: s.separate(), "W242", "each loop stands in one place"),
     (lambda s: s.peel("S0.j").dataflow().separate(), "W241", "put it in front of dataflow"),

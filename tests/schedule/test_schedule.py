@@ -38,7 +38,7 @@ def every_step() -> Schedule:
     s.join("ii", "i").join("ii", "i", "t").unflatten("t", 8)
     s.unflatten("t", 8, "i", "j").peel("i").peel("i", 2, "end").separate().unite("S0", "S1").trim(
         "S0"
-    )
+    ).if_convert("S1")
     s.bind_storage("A", "ram_2p", "bram", 2).bind_op("S1", "fadd", "fabric").interface("A", "m_axi")
     s.pack("A").pack("A", 128)
     s.align(["S1", "S0"], ["j", "2*t - k"]).align(

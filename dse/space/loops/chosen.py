@@ -41,6 +41,5 @@ def _is_cut(statement: Statement) -> bool:
     """Whether its iterations have a gap, which its loops have not."""
     if not statement.conds:
         return False
-    return (
-        statement.domain.coalesce().n_basic_set() > statement.loop_domain.coalesce().n_basic_set()
-    )
+    parts, whole = (s.coalesce().n_basic_set() for s in (statement.domain, statement.loop_domain))
+    return bool(parts > whole)
