@@ -9,7 +9,6 @@ from functools import partial
 from dse.bounds.two_passes import two_passes
 from dse.space.loops.alignment import turned, waiting_turned
 from dse.space.loops.blocks import blocks_outermost, in_blocks
-from dse.space.loops.chosen import chosen
 from dse.space.loops.divisions import without_dividers
 from dse.space.loops.reciprocals import reciprocals
 from dse.space.loops.rectangles import in_rectangles, short_chains
@@ -51,6 +50,7 @@ from dse.space.sums.scanned import FACTORS, scanned
 from dse.space.sums.side_by_side import side_by_side
 from dse.space.sums.sums_in_logic import sums_in_logic
 from dse.space.tables.carried import carried_on, lane_sums, waits_for_nothing, wavefronts
+from dse.space.tables.chosen import chosen
 from dse.space.tables.columns import columns, single
 from dse.space.tables.mirrored import mirrored
 from dse.space.tables.pivoted import pivoted

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import copysign
 
 from dsl.expressions.expr import (
     Access,
     Binary,
     BinaryOp,
+    Cast,
     Compare,
     CompareOp,
     Const,
@@ -115,3 +117,32 @@ class _Element:
 
 def _is_unsigned(value: Expr) -> bool:
     return isinstance(value.dtype, IntType | FixedType) and not value.dtype.signed
+
+
+def is_kept(value: Expr, element: Callable[[Access], bool]) -> bool:
+    """Whether a value is that of an element bit for bit, also of floats: ``x``, ``x - 0``, ``x + -0.0``, ``x * 1``.
+
+    Args:
+        value: an expression.
+        element: whether what is read is that element.
+    """
+    match value:
+        case Load(access=access):
+            return element(access)
+        case Cast(Load(access=access, dtype=narrow), FloatType() as wide):
+            return element(access) and isinstance(narrow, FloatType) and narrow.width <= wide.width
+        case Binary(op=op, lhs=a, rhs=Const() as b):
+            return _is_neutral(op, b) and is_kept(a, element)
+        case Binary(op=op, lhs=Const() as a, rhs=b) if op is not BinaryOp.SUB:
+            return _is_neutral(op, a) and is_kept(b, element)
+        case _:
+            return False
+
+
+def _is_neutral(op: BinaryOp, x: Const) -> bool:
+    """Whether the operation with a number changes no value of any kind; zeros of floats have signs."""
+    if isinstance(x.dtype, FloatType) and op in (BinaryOp.ADD, BinaryOp.SUB):
+        return x.value == 0 and copysign(1, x.value) == (-1 if op is BinaryOp.ADD else 1)
+    if op in (BinaryOp.ADD, BinaryOp.SUB, BinaryOp.OR, BinaryOp.XOR):
+        return x.value == 0
+    return op is BinaryOp.MUL and x.value == 1

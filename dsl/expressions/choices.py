@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import copysign
 
 from dsl.expressions import typing
 from dsl.expressions.expr import (
     Binary,
     BinaryOp,
+    Cast,
+    Compare,
     Const,
     Expr,
     Gather,
+    Index,
     Load,
+    Scatter,
     Select,
     Unary,
     UnaryOp,
@@ -69,3 +74,36 @@ def parts_of(cond: Expr) -> tuple[Expr, ...]:
             return (*parts_of(a), *parts_of(b))
         case _:
             return (cond,)
+
+
+def with_choices(expr: Expr, decide: Callable[[Expr], Expr | bool]) -> Expr:
+    """The expression with those choices made of which it is known how they turn out.
+
+    Args:
+        expr: an expression.
+        decide: whether a condition holds, or what is left of it where that is not known.
+    """
+
+    def inside(x: Expr) -> Expr:
+        return with_choices(x, decide)
+
+    match expr:
+        case Const() | Load() | Index():
+            return expr
+        case Gather(access, data, dtype):
+            return Gather(access, tuple(map(inside, data)), dtype)
+        case Scatter(access, data, value):
+            return Scatter(access, tuple(map(inside, data)), inside(value))
+        case Unary(op, x, dtype, span):
+            return Unary(op, inside(x), dtype, span)
+        case Cast(x, dtype, span):
+            return Cast(inside(x), dtype, span)
+        case Binary(op, a, b, dtype, span):
+            return Binary(op, inside(a), inside(b), dtype, span)
+        case Compare(op, a, b, dtype, span):
+            return Compare(op, inside(a), inside(b), dtype, span)
+        case Select(c, a, b, dtype, span):
+            decided = decide(c)
+            if isinstance(decided, bool):
+                return inside(a if decided else b)
+            return Select(decided, inside(a), inside(b), dtype, span)

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dsl.expressions.absorption import is_element
+from dsl.expressions.absorption import is_element, is_kept
 from dsl.expressions.affine import Affine
-from dsl.expressions.expr import Access, CompareOp, Scatter, loads
+from dsl.expressions.choices import with_choices
+from dsl.expressions.expr import Access, Compare, CompareOp, Expr, Index, Scatter, loads
+from dsl.expressions.numeric import compared
 from dsl.programs.program import If, Loop, Node, Program, Stmt
 
 Fixed = tuple[str, ...]
@@ -91,7 +93,9 @@ class NestOfPivot:
         def is_same(access: Access) -> bool:
             return access.array == target.array and at(access) == at(target)
 
-        return is_element(writer.stmt.value, is_same)
+        value = writer.stmt.value
+        made = with_choices(value, lambda cond: _decided(cond, values))
+        return is_element(value, is_same) or is_kept(made, is_same)
 
     def cases(self, reader: Stmt, writer: InNest, own: Fixed, fixed: Fixed) -> Iterator[Case]:
         """When the iteration that assigns what is read comes before the one that reads it.
@@ -114,6 +118,16 @@ class NestOfPivot:
                 same.append((CompareOp.EQ, pivot, here))
         if writer.number < found.number:
             yield tuple(same)
+
+
+def _decided(cond: Expr, values: Mapping[str, Affine]) -> Expr | bool:
+    """Whether a comparison of loop variables holds where some are fixed; the condition where that is not known."""
+    if isinstance(cond, Compare) and isinstance(cond.lhs, Index) and isinstance(cond.rhs, Index):
+        sides = (side.affine.substitute(values) for side in (cond.lhs, cond.rhs))
+        less = next(sides) - next(sides)
+        if less.is_const:
+            return compared(cond.op, less.const, 0)
+    return cond
 
 
 def nest_of(program: Program, around: Sequence[Loop], node: Node, runs: Runs) -> NestOfPivot | None:

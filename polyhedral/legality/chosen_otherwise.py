@@ -12,31 +12,30 @@ Then memory is the same after each iteration, but for such locals, and what is r
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from math import copysign
+from functools import partial
 
 import islpy as isl
 
 from dsl.expressions import typing
+from dsl.expressions.absorption import is_kept
 from dsl.expressions.affine import Affine, And, Cond, Constraint, Or, negate
+from dsl.expressions.choices import with_choices
 from dsl.expressions.expr import (
-    Access,
     Binary,
     BinaryOp,
-    Cast,
     Compare,
     CompareOp,
     Const,
     Expr,
-    Gather,
     Index,
-    Load,
     Scatter,
     Select,
     Unary,
     UnaryOp,
+    walk,
 )
-from dsl.expressions.types import FloatType
 from dsl.programs.program import Storage
 from polyhedral.dependences.direct import writes_seen
 from polyhedral.legality.same_loops import other_loops
@@ -61,17 +60,29 @@ def chosen_otherwise(old: Scop, new: Scop) -> str | None:
         if mine.stmt.target != now.stmt.target:
             return f"{mine.name} assigns to another element"
         own = mine.domain.set_tuple_name(f"s{now.index}")
-        value = _on(now, own, now.stmt.value)
+        value = at_points(now, own, now.stmt.value)
         before = mine.stmt.value
         dtype = new.program.array(now.stmt.target.array).dtype
         if value != before and (isinstance(before, Scatter) or value != typing.cast(dtype, before)):
             return f"{mine.name} assigns another value"
         others = now.domain.subtract(own)
-        if others.is_empty() or _keeps(_on(now, others, now.stmt.value), now.stmt.target):
+        if others.is_empty() or keeps(now, others):
             continue
         if (text := _seen(new, now, pairs, others)) is not None:
             return text
     return None
+
+
+def keeps(statement: Statement, points: isl.Set) -> bool:
+    """Whether a statement assigns what its element has already in all of some iterations, bit for bit."""
+    return is_kept(at_points(statement, points, statement.stmt.value), statement.stmt.target.__eq__)
+
+
+def conditions(expr: Expr) -> Iterator[Cond]:
+    """The conditions on loop variables alone that choices in an expression are made by."""
+    for part in walk(expr):
+        if isinstance(part, Select) and (found := _condition(part.cond)) is not None:
+            yield found
 
 
 def _seen(
@@ -93,59 +104,9 @@ def _seen(
     return None
 
 
-def _keeps(value: Expr, target: Access) -> bool:
-    """Whether a value is that of the element itself, bit for bit."""
-    match value:
-        case Load(access=access):
-            return access == target
-        case Cast(Load(access=access, dtype=narrow), FloatType() as wide):
-            return access == target and isinstance(narrow, FloatType) and narrow.width <= wide.width
-        case Binary(op, a, b) if isinstance(b, Const) and _is_neutral(op, b):
-            return _keeps(a, target)
-        case Binary(op, a, b) if op is not BinaryOp.SUB and isinstance(a, Const):
-            return _is_neutral(op, a) and _keeps(b, target)
-        case _:
-            return False
-
-
-def _is_neutral(op: BinaryOp, x: Const) -> bool:
-    """Whether the operation with a number changes no value of any kind; zeros of floats have signs."""
-    number = x.value
-    if op is BinaryOp.ADD and isinstance(x.dtype, FloatType):
-        return number == 0 and copysign(1, number) < 0
-    if op is BinaryOp.SUB and isinstance(x.dtype, FloatType):
-        return number == 0 and copysign(1, number) > 0
-    if op in (BinaryOp.ADD, BinaryOp.SUB, BinaryOp.OR, BinaryOp.XOR):
-        return number == 0
-    return op is BinaryOp.MUL and number == 1
-
-
-def _on(statement: Statement, points: isl.Set, expr: Expr) -> Expr:
+def at_points(statement: Statement, points: isl.Set, expr: Expr) -> Expr:
     """The expression at some iterations of a statement: choices that these decide are made."""
-
-    def inside(x: Expr) -> Expr:
-        return _on(statement, points, x)
-
-    match expr:
-        case Const() | Load() | Index():
-            return expr
-        case Gather(access, data, dtype):
-            return Gather(access, tuple(map(inside, data)), dtype)
-        case Scatter(access, data, value):
-            return Scatter(access, tuple(map(inside, data)), inside(value))
-        case Unary(op, x, dtype, span):
-            return Unary(op, inside(x), dtype, span)
-        case Cast(x, dtype, span):
-            return Cast(inside(x), dtype, span)
-        case Binary(op, a, b, dtype, span):
-            return Binary(op, inside(a), inside(b), dtype, span)
-        case Compare(op, a, b, dtype, span):
-            return Compare(op, inside(a), inside(b), dtype, span)
-        case Select(c, a, b, dtype, span):
-            decided = _decided(statement, points, c)
-            if isinstance(decided, bool):
-                return inside(a if decided else b)
-            return Select(decided, inside(a), inside(b), dtype, span)
+    return with_choices(expr, partial(_decided, statement, points))
 
 
 def _decided(statement: Statement, points: isl.Set, cond: Expr) -> Expr | bool:
@@ -168,7 +129,7 @@ def _decided(statement: Statement, points: isl.Set, cond: Expr) -> Expr | bool:
                 return left
             return Binary(op, left, right, dtype, span)
         case _:
-            return _on(statement, points, cond)
+            return at_points(statement, points, cond)
 
 
 def _condition(cond: Expr) -> Cond | None:

@@ -8,7 +8,8 @@ The argument:
   iteration that it says;
 * of every read that is another one, and of every read of what computes again, the last write before it (by isl, followed
   through what copies) is the one that the program had, or computes that one again. A write of what its element has
-  already, as ``x = min(x, max(x, y))``, is not counted: what was there before is.
+  already, as ``x = min(x, max(x, y))`` or ``x = y if i != k else x`` where ``i`` is ``k``, is not counted: what was there
+  before is.
 
 By induction over the order of the new program all values are what they were, and as its own statements alone assign to
 what was there before, so is what they leave. What is looked at is the two programs alone, and the iterations that are
@@ -23,7 +24,7 @@ from dataclasses import dataclass, replace
 import islpy as isl
 
 from dsl.expressions.absorption import is_element
-from dsl.expressions.affine import Affine
+from dsl.expressions.affine import Affine, negate
 from dsl.expressions.expr import (
     Access,
     Binary,
@@ -44,6 +45,7 @@ from dsl.expressions.expr import (
 from dsl.programs.program import Array, Program, Storage
 from polyhedral.dependences.value_origins import ValueOrigin, ValueOrigins
 from polyhedral.isl.text import affine_text, dims, map_of, set_of
+from polyhedral.legality.chosen_otherwise import conditions, keeps
 from polyhedral.legality.same_loops import other_loops
 from polyhedral.scop.scop import Scop, Statement, build_scop
 
@@ -251,6 +253,12 @@ class _Proof:
         if source is None:
             return
         target = source.stmt.target
+        plain = not isinstance(source.stmt.value, Scatter) and target in source.reads
+        for cond in conditions(source.stmt.value) if plain else ():
+            for way in (cond, negate(cond)):  # as a choice on loop variables may be
+                points = replace(source, conds=(*source.conds, way)).domain
+                if not points.is_empty() and keeps(source, points):
+                    yield target, points
         for access in source.reads:
             if (
                 access.array != target.array

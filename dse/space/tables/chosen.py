@@ -1,10 +1,13 @@
 """Conditions that cut a loop into ranges: choices in their place leave one loop, whose pipeline fills once.
 
-``if i != k:`` around the update of an elimination is a loop up to the row of the pivot and one from there on.
+``if i != k:`` around the update of an elimination is a loop up to the row of the pivot and one from there on. In one loop the
+row is assigned what it has, and iterations behind would wait for that: of nests that read it there are copies
+(`dse.space.tables.pivoted`).
 """
 
 from __future__ import annotations
 
+from dse.space.tables.pivoted import pivoted
 from dsl.schedules.range_steps import IfConvert
 from dsl.schedules.steps import Step
 from polyhedral.schedule import tried
@@ -25,7 +28,7 @@ def chosen(
     while (found := _next(state)) is not None:
         state, step = found
         steps = (*steps, step)
-    return state, steps
+    return (state, before) if steps == before else pivoted(state, steps)
 
 
 def _next(state: ScheduledScop) -> tuple[ScheduledScop, Step] | None:
