@@ -7,12 +7,18 @@ row is assigned what it has, and iterations behind would wait for that: of nests
 
 from __future__ import annotations
 
+from math import prod
+
 from dse.space.tables.pivoted import pivoted
+from dsl.expressions.affine import cond_variables
 from dsl.schedules.range_steps import IfConvert
 from dsl.schedules.steps import Step
 from polyhedral.schedule import tried
 from polyhedral.scop.scheduled import ScheduledScop
 from polyhedral.scop.scop import Statement
+
+_TAPS = 25
+"""Iterations of loops that a condition is of: 5 x 5 taps, but for the one in the middle."""
 
 
 def chosen(
@@ -41,8 +47,21 @@ def _next(state: ScheduledScop) -> tuple[ScheduledScop, Step] | None:
 
 
 def _is_cut(statement: Statement) -> bool:
-    """Whether its iterations have a gap, which its loops have not."""
-    if not statement.conds:
+    """Whether its iterations have a gap that its loops have not, and these are no taps, which are written out: a number
+    then decides.
+    """
+    moving = {v for cond in statement.conds for v in cond_variables(cond)}
+    if (
+        prod(_extent(statement, k) for k, v in enumerate(statement.variables) if v in moving)
+        <= _TAPS
+    ):
         return False
     parts, whole = (s.coalesce().n_basic_set() for s in (statement.domain, statement.loop_domain))
     return bool(parts > whole)
+
+
+def _extent(statement: Statement, level: int) -> int:
+    domain = statement.loop_domain
+    ends = domain.dim_max_val(level), domain.dim_min_val(level)
+    extent: int = ends[0].to_python() - ends[1].to_python() + 1
+    return extent
