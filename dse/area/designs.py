@@ -167,9 +167,7 @@ class Areas:
     ) -> Part:
         known: Mapping[int, NestArea] = {}
         if before is None:
-            banks = within(self.space.variants[variant].program, wanted, self.space.start)
-            found = self.memories(variant).cost(banks)
-            memories = Area(found.lut, found.bram18)
+            banks, memories = self._banked(variant, wanted)
         else:
             banks, memories, known = before.banks, before.memories, before.nests
         nests = {
@@ -179,6 +177,16 @@ class Areas:
         taken = list(nests.values())
         lut = self._lut(variant, taken, _most_units(taken))
         return Part(Area(memories.lut + lut, memories.bram18), banks, memories, nests)
+
+    def _banked(self, variant: int, wanted: Demand) -> tuple[Demand, Area]:
+        """The banks of all arrays, and what these take, where nests ask for such factors."""
+        banks = within(self.space.variants[variant].program, wanted, self.space.start)
+        found = self.memories(variant).cost(banks)
+        return banks, Area(found.lut, found.bram18)
+
+    def stored(self, variant: int, wanted: Demand) -> Area:
+        """LUTs and block RAM of the arrays alone, where nests ask for such factors; 0 where nothing is known of LUTs."""
+        return Area() if self.each is None else self._banked(variant, wanted)[1]
 
     def alone(self, variant: int, n: int, choice: Choice, cost: Cost, banks: Demand) -> Own:
         """LUTs of a nest by itself, with the banks that it asks for; arguments as `nest` has them."""

@@ -1,4 +1,4 @@
-"""How long a search may take, where somebody has said so."""
+"""How long a search may take, in trials and, where somebody has said so, in seconds."""
 
 from __future__ import annotations
 
@@ -16,19 +16,21 @@ _FIGURES = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """When a search has to come to its end, by `time.monotonic`.
+    """When a search has to come to its end, times by `time.monotonic`.
 
     Attributes:
         structures: until when structures are looked for.
         planning: until when structures are planned that no design is known of.
         ends: until when trials begin.
         figures: until when the last figures of what was found are made.
+        trials: how many there are in all; infinite where nobody knows.
     """
 
     structures: float = inf
     planning: float = inf
     ends: float = inf
     figures: float = inf
+    trials: float = inf
 
     @property
     def is_over(self) -> bool:
@@ -44,10 +46,11 @@ class Patience:
 ENDLESS = Patience()
 
 
-def patience_of(seconds: float | None) -> Patience:
-    """One of so many seconds from now on; None for any number."""
+def patience_of(seconds: float | None, trials: float = inf) -> Patience:
+    """One of so many seconds from now on, None for any number, and so many trials."""
     if seconds is None:
-        return ENDLESS
+        return Patience(trials=trials)
     now = time.monotonic()
     ends = now + seconds
-    return Patience(now + _STRUCTURES * seconds, now + _PLANNING * seconds, ends, ends + _FIGURES)
+    structures, planning = now + _STRUCTURES * seconds, now + _PLANNING * seconds
+    return Patience(structures, planning, ends, ends + _FIGURES, trials)

@@ -48,7 +48,11 @@ _STEPS = (
     *((slack, inf) for slack in _SLACK),
 )
 _SEEN = 0.01  # by what share a point counts as slower for each one seen that is alike
-_LEVELS = 24  # budgets that a large space is solved for
+_LEVELS = 24
+"""Budgets that a large space is solved for, each a fifth less than the one before; for fewer trials fewer of the same range."""
+_LESS = 0.8
+_FEWEST = 6
+_EACH_TRIAL = 2  # budgets for each trial that is left: most of what is planned for others no trial is left for
 _EACH = 3  # solutions of each
 _FAR = 1.5
 """Times the cycles of the fastest variant for a budget, above which a variant is not solved for it. With less to spend
@@ -91,7 +95,9 @@ def refined(
     most = copies or (max(budget, _OF_LOGIC) if space.logic else budget)
 
     def started(on: Space, shown: Within | None) -> _Search:
-        one = _Search(on, budget, limits, most, fabric, shown, patience)
+        left = patience.trials - sum(result.evaluated for result in known.values())
+        levels = int(min(_LEVELS, max(_FEWEST, _EACH_TRIAL * left)))
+        one = _Search(on, budget, limits, most, fabric, shown, patience, levels)
         for point, result in known.items():
             one.learn(point, result)
         return one
@@ -146,6 +152,7 @@ class _Search:
         fabric: FabricBudget,
         inside: Within | None = None,
         patience: Patience = ENDLESS,
+        levels: int = _LEVELS,
     ) -> None:
         self.space, self.budget, self.limits = space, budget, limits
         self.estimates, self.fabric, self.inside = fabric.estimates, fabric, inside
@@ -168,16 +175,16 @@ class _Search:
                 self.small = False
             else:
                 self._add(point)
-        for point in () if self.small else self._solved():
+        for point in () if self.small else self._solved(levels):
             self._add(point)
 
-    def _solved(self) -> Iterator[Point]:
-        """Solutions for budgets from the whole one down, each a fifth less."""
+    def _solved(self, levels: int) -> Iterator[Point]:
+        """Solutions for so many budgets, from the whole one down."""
         level = float(self.most)
         cycles = dict.fromkeys(range(len(self.space.variants)), 0.0)  # that it takes at least
         fits = dict.fromkeys(cycles, inf)  # of what is expected to keep to the limits
         spent = dict.fromkeys(cycles, inf)  # that less to spend than that changes something
-        for n in range(_LEVELS):
+        for n in range(levels):
             fastest = inf
             for number in sorted(cycles, key=cycles.__getitem__):
                 if cycles[number] > _FAR * fastest or self.patience.is_over:
@@ -198,7 +205,7 @@ class _Search:
                 plan = self.fabric.plan(number, share)
                 found = self._planned(number, max(1, round(level)), plan)
                 yield from (solution.point for solution in found)
-            level *= 0.8
+            level *= _LESS ** (_LEVELS / levels)
 
     def _planned(
         self, variant: int, level: int, plan: FabricPlan | None = None

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from heapq import heapify, heappop, heappush
 from math import inf
 from operator import attrgetter
 
@@ -61,6 +62,11 @@ class Solution:
 
 
 _score = attrgetter("score")
+
+
+def _delayed(score: float, over: float) -> float:
+    """What a state counts as that takes too much, by a share."""
+    return score * (1 + _OVER * over)
 
 
 def solve(
@@ -119,9 +125,8 @@ def _beam(
         check_deadline()
         grown = [new for state in states for new in solver.extended(state, n)]
         grown.sort(key=_score)
-        made = map(solver.state, grown)  # of thousands a few dozen are looked at
         full = width * 2 // 3 if later else width
-        states = _varied(solver.fitting_first(made, full, solver.later_lut[n]), width)
+        states = _varied(solver.fitting_first(grown, full, solver.later_lut[n]), width)
     found = []
     for state in states:
         rungs = [state.chosen[n].rung for n in range(len(nests))]
@@ -280,28 +285,54 @@ class _Solver:
             later += self.options[n].least_lut()
         return found
 
-    def fitting_first(self, states: Iterable[State], full: int, later: float) -> Iterator[State]:
+    def fitting_first(self, grown: Iterable[Grown], full: int, later: float) -> Iterator[State]:
         """States in their order, those behind all others that are estimated to take too much, with at least ``later`` LUTs
         of the nests that are left: estimates err. Before them come those that leave no room, but for so many that may be
-        ``full``.
+        ``full``. Of thousands a few dozen are looked at, so states are made, and what they take is found, as late as
+        the order allows.
         """
         if self.fabric is None:
-            yield from states
+            yield from map(self.state, grown)
             return
-        late: list[State] = []
+        late: list[tuple[float, int, Grown | State]] = []
         tight: list[State] = []
-        for state in states:
+        for number, one in enumerate(grown):
+            least = self._least_excess(one, self.fabric, later)
+            if least > 0:
+                late.append((_delayed(one.score, least), number, one))
+                continue
+            state = self.state(one)
             over = self._excess(state, self.fabric, later)
             if over > 0:
-                state.over = over
-                late.append(state)
+                late.append((_delayed(state.score, over), number, state))
             elif over > -_ROOM and full <= 0:
                 tight.append(state)
             else:
                 full -= over > -_ROOM
                 yield state
         yield from tight
-        yield from sorted(late, key=lambda s: s.score * (1 + _OVER * s.over))
+        heapify(late)
+        while late:
+            _, number, next_ = heappop(late)
+            if isinstance(next_, State):
+                yield next_
+            else:
+                state = self.state(next_)
+                over = self._excess(state, self.fabric, later)
+                heappush(late, (_delayed(state.score, over), number, state))
+
+    def _least_excess(self, grown: Grown, fabric: FabricPlan, later: float) -> float:
+        """At least about the share by which a state is over: with the banks of all a nest takes no less than with its own, nor
+        do those that were chosen before with a nest more.
+        """
+        banks, before = grown.banks, grown.before.part
+        if banks.memories is None:
+            banks.memories = fabric.areas.stored(self.number, banks.wanted)
+        own = grown.own.lut + grown.own.units
+        if before is not None:
+            own = max(own, before.area.lut - before.memories.lut + grown.option.own.lut)
+        lut = banks.memories.lut + own + later
+        return fabric.excess_planned(Area(lut, banks.memories.bram18))
 
     def _excess(self, state: State, fabric: FabricPlan, later: float) -> float:
         """The share by which a state is over what there is to plan with; below 0 where it is not."""
@@ -310,7 +341,8 @@ class _Solver:
         ]
         state.part = fabric.areas.some(self.number, chosen, state.banks.wanted, state.part)
         area = state.part.area
-        return fabric.excess_planned(Area(area.lut + later, area.bram18))
+        state.over = max(0.0, over := fabric.excess_planned(Area(area.lut + later, area.bram18)))
+        return over
 
     def _joined(self, state: State, option: Option) -> Banks | None:
         """The factors with those of an option, None where an array takes too many banks for it, however it is split."""

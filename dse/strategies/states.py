@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dse.area.designs import NOTHING, Own, Part
+from dse.area.designs import NOTHING, Area, Own, Part
 from dse.space.costs.cost import Beside, Units
 from dse.space.memory.banks import Demand
 from dse.space.space import Choice
 from dse.strategies.options import Option
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Banks:
     """The factors that nests ask for together, the banks of each array, and what these cost.
 
     ``most`` is the largest number of banks, ``waits`` are cycles by which words are copied slower than one in a cycle, ``dear`` the share by which a plan
-    counts as slower: many banks are dear.
+    counts as slower: many banks are dear. ``memories`` are LUTs and block RAM of the arrays, where somebody has asked.
     """
 
     wanted: Demand
@@ -24,6 +24,7 @@ class Banks:
     most: int = 1
     waits: float = 0.0
     dear: float = 0.0
+    memories: Area | None = None
 
 
 @dataclass(slots=True)

@@ -252,7 +252,7 @@ class ExploreOptions(Searched):
     def means(self) -> Means:
         """What the exploration may use; its time begins now."""
         shared = self.shared or self.storage is not None
-        patience = patience_of(self.seconds)
+        patience = patience_of(self.seconds, self.trials)
         return Means(self.trials, self.jobs, self.dask, shared, self.cache, patience=patience)
 
     def plan(self, source: str, kernel: StoredKernel) -> Plan:
