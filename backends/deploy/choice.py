@@ -23,6 +23,7 @@ from backends.deploy.tile_copies import (
     copy_of,
     grouped,
     moves_with,
+    through_one,
 )
 
 _TILE = 60
@@ -158,10 +159,8 @@ def _fitting(
             if n % t and t < n
         }
         copies = [copy_of(group, spans, whole, shares) for group in groups]
-        copies = [
-            replace(c, cycles=c.cycles / _ports(c, ragged, nest.ports)) if nest.ports > 1 else c
-            for c in copies
-        ]
+        if nest.ports > 1:
+            copies = [_spread(copy, _ports(copy, ragged, nest.ports)) for copy in copies]
         copies = [replace(c, bits=0) if _array(c) in nest.registers else c for c in copies]
         if sum(copy.bits for copy in copies) > room:
             continue
@@ -186,6 +185,11 @@ def _fitting(
             ]
             found.append(min(ways, key=lambda way: way.cycles))
     return found
+
+
+def _spread(copy: TileCopy, ports: int) -> TileCopy:
+    """The copy with rows that take turns at so many ports."""
+    return replace(copy, cycles=copy.cycles / ports, ports=ports)
 
 
 def _ports(copy: TileCopy, ragged: Set[str], ports: int) -> int:
@@ -294,7 +298,7 @@ def _in_turn(
     """Cycles, and bits, of copying and computing one after the other."""
     moved = 0.0
     for level in {level for _, level in placed}:
-        here = [copy for copy, at in placed if at == level]
+        here = [through_one(copy) if at >= 0 else copy for copy, at in placed if at == level]
         moved += _runs(level, order, counts) * (copied_in(here) + copied_out(here))
     return work + moved, sum(copy.bits for copy, _ in placed)
 
@@ -322,7 +326,7 @@ def _at_once(
     tiles = _runs(innermost, order, counts)
     for apart in ([], alone) if alone else ([],):
         beside = [copy for copy in within if not copy.both or copy in apart]
-        kept = [copy for copy in within if copy not in beside]
+        kept = [through_one(copy) for copy in within if copy not in beside]
         bits = sum(copy.bits for copy in (*kept, *(copy for copy, _ in further)))
         bits += 2 * sum(copy.bits + copy.first * (copy in apart) for copy in beside)
         if innermost < 0 or bits > room or not beside:

@@ -21,7 +21,7 @@ from dsl.expressions.expr import Access, Scatter, loads
 from dsl.programs.program import Program
 from dsl.schedules.port_steps import Spread
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import Buffer, Interface, Pipeline, Step, Tile
+from dsl.schedules.steps import Buffer, Expand, Interface, Pipeline, Step, Tile
 from polyhedral.dependences.direct import DepKind, array_dependences
 from polyhedral.requests.packed import packed_lanes
 from polyhedral.requests.second_pointers import in_sequence
@@ -68,7 +68,9 @@ def through_more_ports(
     state = begun(program, steps[:first])
     moved = _moved(program, state)
     slowest = max(moved.values(), default=0.0)
-    if slowest <= _computed(program, allowed):
+    # With an element for each row sums of rows do not wait for one another.
+    rows = any(isinstance(step, Expand) for step in steps)
+    if slowest <= _computed(program, allowed, rows):
         return schedule
     large = {array for (array, _), cycles in moved.items() if cycles * _LARGE >= slowest}
     large -= _updating(program)
@@ -182,14 +184,17 @@ def _burst(state: ScheduledScop, piece: Piece, access: Access, outer: int = 0) -
     return float(prod(extents)), burst
 
 
-def _computed(program: Program, allowed: Allowance) -> float:
-    """Cycles of the kernel's own operations, all in DSP slices, or of the sums of floats that wait for themselves."""
+def _computed(program: Program, allowed: Allowance, rows: bool) -> float:
+    """Cycles of the kernel's own operations, all in DSP slices, or of the sums of floats that wait for themselves; with
+    ``rows`` those of locals have an element for each row.
+    """
     slices = waits = 0.0
     for nest in nests_of(begun(program, ())):
         for piece, (_, own) in zip(nest.pieces, work_of(nest, program), strict=True):
             slices += own * prod(_extents(piece, len(piece.dims)))
         extents = {**dict(inner_loops(nest)), **dict(zip(nest.loops, nest.extents, strict=True))}
-        sums = (prod(extents.get(name, 1) for name in chain) for chain in chains_of(nest, program))
+        chains = chains_of(nest, program, rows)
+        sums = (prod(extents.get(name, 1) for name in chain) for chain in chains)
         waits += nest.again * ADD * max(sums, default=0) if not allowed.trees else 0
     return max(slices / max(1, allowed.dsp), waits)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, prod
 
 from dsl.expressions.affine import Affine
@@ -40,8 +40,8 @@ class Moved:
 @dataclass(frozen=True, slots=True)
 class TileCopy:
     """A copy of a tile: its accesses, the cycles to move it one way, whether it is copied in and out, its bits, and
-    the bits of what is copied in by itself where tiles overlap, the cycles in which the tile starts from that, and its
-    extents.
+    the bits of what is copied in by itself where tiles overlap, the cycles in which the tile starts from that, its
+    extents, and the ports at which its rows take turns.
     """
 
     group: Sequence[Moved]
@@ -52,11 +52,17 @@ class TileCopy:
     first: int
     started: int
     box: tuple[int, ...]
+    ports: int = 1
 
     @property
     def both(self) -> bool:
         """Whether it is copied in and out."""
         return self.read and self.written
+
+
+def through_one(copy: TileCopy) -> TileCopy:
+    """The copy through one port: what a tile copies in and out again in turn has no others (`polyhedral.requests.second_pointers`)."""
+    return replace(copy, cycles=copy.cycles * copy.ports, ports=1) if copy.both else copy
 
 
 def grouped(moved: Sequence[Moved]) -> list[list[Moved]]:
