@@ -44,6 +44,18 @@ def least(key: u8[4096], v: i32[4096], m: i32[16]):
 
 
 @weft.kernel
+def extremes(x: u8[48, 64], low: u8[1], high: u8[1]):
+    lo: u8 = 255
+    hi: u8 = 0
+    for i in range(48):
+        for j in range(64):
+            lo = min(lo, x[i, j])
+            hi = max(hi, x[i, j])
+    low[0] = lo
+    high[0] = hi
+
+
+@weft.kernel
 def plain(x: f32[4096], y: f32[4096]):
     for i in range(4096):
         y[i] = x[i] * 2.0
@@ -86,6 +98,16 @@ def test_tiles_with_parts_compute_the_same() -> None:
     found = parts_of(channels)
     assert found is not None
     assert weft.verify(channels, found).ok
+
+
+@pytest.mark.usefixtures("small")
+def test_extremes_of_all_elements_are_of_parts() -> None:
+    found = parts_of(extremes)
+    assert found is not None
+    parts = [step for step in found if isinstance(step, PartialSums)]
+    # Eight bytes in a word of 64 bits: none waits for another one.
+    assert [(step.count, step.around) for step in parts] == [(32, "S2.i"), (32, "S3.i")]
+    assert weft.verify(extremes, found).ok
 
 
 @pytest.mark.usefixtures("small")

@@ -144,9 +144,10 @@ class Searched:
         wide = None if schedule else in_wider_tiles(program, plain, board, allowed, whole)
         joined = None if schedule else in_one_pass(program, wide or plain)
         parts = None if schedule else in_parts_of_tables(program, plain, board, allowed, whole)
+        once = in_one_pass(program, parts) if parts else None
         across = None if schedule else stored_across(program, plain, tiles, board, allowed, whole)
         apart = None if schedule else in_nests_apart(program, plain, board, allowed, whole)
-        ways = (tiles, wide, joined, parts, across, apart)
+        ways = (tiles, wide, joined, parts, once, across, apart)
         others = (start_of(program, ported(one), self.fix).steps for one in ways if one)
         return replace(start, others=tuple(others))
 

@@ -1,9 +1,13 @@
-"""Updates of elements that are data, as of a histogram, in tiles of a board: parts of the table, added up behind all tiles.
+"""Updates of elements that are data, as of a histogram, and extrema of all that a program reads, in tiles of a board: parts,
+added up behind all tiles.
 
 A port brings several elements in a cycle, and each may update the element that the one before it has updated, so that
 tiles are worked on an element a cycle, or slower. With parts of the table as many elements go on at once: so many for each
 element of a word that a part is back from its memory when its turn comes again. They take turns along the innermost loop,
 whose elements are in one word, and are added up once, behind the outermost loop that the element does not move with.
+
+The least or the largest of all elements is in the same place: no tool makes a tree of comparisons, as it does of sums, and each
+copy waits for the one before it, whatever a port brings.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from backends.deploy.rooms import chip_room, most_room
 from backends.deploy.tiles import Allowance
 from dse.space.loops.regrouped import reassociated
 from dse.space.loops.tiles import words_of
-from dsl.expressions.expr import Access, Scatter, loads
+from dsl.expressions.expr import Access, Binary, BinaryOp, Scatter, loads
 from dsl.expressions.types import FloatType
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
@@ -27,7 +31,7 @@ from polyhedral.requests.outside import word_bits
 from polyhedral.requests.packed import packed_lanes
 from polyhedral.schedule import apply, begun, tried
 from polyhedral.scop.scheduled import ScheduledScop
-from polyhedral.scop.scop import Statement
+from polyhedral.scop.scop import Statement, reduction_access
 
 _STATES = 4
 _FLOAT_STATES = 8
@@ -45,8 +49,8 @@ def in_parts_of_tables(
     allowed: Allowance,
     before: Sequence[Step] = (),
 ) -> Schedule | None:
-    """The schedule with arrays outside, tiles, and parts of the tables that are updated at subscripts which are data; None
-    where there are no tiles or no such updates, or arrays would be in other words.
+    """The schedule with arrays outside, tiles, and parts of the tables that are updated at subscripts which are data, and of
+    extrema; None where there are no tiles or no such updates, or arrays would be in other words.
 
     Args:
         program: the kernel.
@@ -94,10 +98,12 @@ def _parts(
     state: ScheduledScop, statement: Statement, lanes: Mapping[str, int], room: int
 ) -> PartialSums | None:
     """Parts of what a statement updates, as many as there is room for; None where it is no element that is data, or all
-    loops move it.
+    loops move it, and no extremum of all iterations.
     """
     stmt = statement.stmt
-    if not isinstance(stmt.value, Scatter) or statement.name not in state.reassociated:
+    if not _is_extremum(statement) and (
+        not isinstance(stmt.value, Scatter) or statement.name not in state.reassociated
+    ):
         return None
     moving = {v for e in stmt.target.indices if not e.is_data for v in e.variables()}
     still = [loop.var for loop in statement.loops if loop.var not in moving]
@@ -112,6 +118,14 @@ def _parts(
         count //= 2
     ref, around = f"{statement.name}.{turns}", f"{statement.name}.{still[0]}"
     return PartialSums(statement.name, ref, count, around=around) if count > 1 else None
+
+
+def _is_extremum(statement: Statement) -> bool:
+    """Whether it is the least or the largest of all its iterations: those of rows go on side by side."""
+    stmt = statement.stmt
+    if not isinstance(stmt.value, Binary) or stmt.value.op not in (BinaryOp.MIN, BinaryOp.MAX):
+        return False
+    return reduction_access(statement) is not None and not _variables(stmt.target)
 
 
 def _variables(access: Access) -> set[str]:
