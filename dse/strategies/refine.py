@@ -96,8 +96,7 @@ def refined(
 
     def started(on: Space, shown: Within | None) -> _Search:
         left = patience.trials - sum(result.evaluated for result in known.values())
-        levels = int(min(_LEVELS, max(_FEWEST, _EACH_TRIAL * left)))
-        one = _Search(on, budget, limits, most, fabric, shown, patience, levels)
+        one = _Search(on, budget, limits, most, fabric, shown, patience, left)
         for point, result in known.items():
             one.learn(point, result)
         return one
@@ -133,6 +132,17 @@ def refined(
         step = 0
 
 
+def budgets(most: float, trials: float) -> list[float]:
+    """Budgets that a large space is solved for, the largest first.
+
+    Args:
+        most: the largest.
+        trials: that are left.
+    """
+    count = int(min(_LEVELS, max(_FEWEST, _EACH_TRIAL * trials)))
+    return [most * _LESS ** (n * _LEVELS / count) for n in range(count)]
+
+
 def _owed(known: Mapping[Point, Result], tried: set[Point] | None) -> bool:
     """Whether fewer than a third of the designs so far are such as labels show, or of those that were ``tried``."""
     evaluated = [point for point, result in known.items() if result.evaluated]
@@ -152,7 +162,7 @@ class _Search:
         fabric: FabricBudget,
         inside: Within | None = None,
         patience: Patience = ENDLESS,
-        levels: int = _LEVELS,
+        trials: float = inf,
     ) -> None:
         self.space, self.budget, self.limits = space, budget, limits
         self.estimates, self.fabric, self.inside = fabric.estimates, fabric, inside
@@ -175,16 +185,15 @@ class _Search:
                 self.small = False
             else:
                 self._add(point)
-        for point in () if self.small else self._solved(levels):
+        for point in () if self.small else self._solved(trials):
             self._add(point)
 
-    def _solved(self, levels: int) -> Iterator[Point]:
-        """Solutions for so many budgets, from the whole one down."""
-        level = float(self.most)
+    def _solved(self, trials: float) -> Iterator[Point]:
+        """Solutions for budgets from the whole one down, as many as so many trials are worth."""
         cycles = dict.fromkeys(range(len(self.space.variants)), 0.0)  # that it takes at least
         fits = dict.fromkeys(cycles, inf)  # of what is expected to keep to the limits
         spent = dict.fromkeys(cycles, inf)  # that less to spend than that changes something
-        for n in range(levels):
+        for n, level in enumerate(budgets(self.most, trials)):
             fastest = inf
             for number in sorted(cycles, key=cycles.__getitem__):
                 if cycles[number] > _FAR * fastest or self.patience.is_over:
@@ -205,7 +214,6 @@ class _Search:
                 plan = self.fabric.plan(number, share)
                 found = self._planned(number, max(1, round(level)), plan)
                 yield from (solution.point for solution in found)
-            level *= _LESS ** (_LEVELS / levels)
 
     def _planned(
         self, variant: int, level: int, plan: FabricPlan | None = None

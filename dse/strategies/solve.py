@@ -170,6 +170,7 @@ class _Solver:
         self.variant, self.number, self.fabric = space.variants[variant], variant, fabric
         self.program, nests = self.variant.program, self.variant.nests
         self.budget, self.spread = budget, _SPREAD * max(_STATES, width)
+        self._servings: dict[object, bool] = {}
         self.stages = stages(nests, space.tool, self.variant.beside)
         lut = None if fabric is None else fabric.planned / margin - fabric.areas.around(variant)
         self.lut = lut
@@ -371,12 +372,16 @@ class _Solver:
         return Banks(joined, each, most, self.words.waiting(joined), dear)
 
     def _served(self, array: str, wanted: Demand, chosen: Sequence[Option]) -> bool:
-        """Whether an array can have few enough banks without that a nest gets slower by it."""
+        """Whether an array can have few enough banks without that a nest gets slower by it. Most states of a beam ask the same."""
         rank = len(self.program.array(array).shape)
-        factors = tuple(wanted.get((array, d), 1) for d in range(rank))
+        factors = tuple([wanted.get((array, d), 1) for d in range(rank)])
         asked = any(option.rung.asked > 1 for option in chosen)
-        waiting = [option for option in chosen if array in option.alone.touched]
-        return any(
-            all(option.alone.interval(array, fewer) <= option.most for option in waiting)
-            for fewer in fewer_banks(factors, divided=asked)
-        )
+        waiting = [(o.alone, o.most) for o in chosen if array in o.alone.touched]
+        key = (array, factors, asked, tuple([(id(alone), most) for alone, most in waiting]))
+        found = self._servings.get(key)
+        if found is None:
+            found = self._servings[key] = any(
+                all(alone.interval(array, fewer) <= most for alone, most in waiting)
+                for fewer in fewer_banks(factors, divided=asked)
+            )
+        return found

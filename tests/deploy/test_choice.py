@@ -162,6 +162,19 @@ def test_loops_of_one_port_take_turns():
     assert cycles[0] == pytest.approx(2 * cycles[1], rel=0.1)
 
 
+def test_what_goes_both_ways_in_turn_has_one_port():
+    """Rows updated in place: several ports pass rows that are copied in apart from what is copied out."""
+    moved = [Moved("X", (X, Y), (240, 1024), 32, 4, written=w, port="X") for w in (True, False)]
+    nest = Tileable(("i",), (240,), (1,), {"j": 1024}, moved, EACH, ())
+    for turns in ({"X"}, set()):
+        one, four = (
+            choices(replace(nest, in_turn=turns, ports=ports), 10**9, 96 * 1024 * 32)[0]
+            for ports in (1, 4)
+        )
+        assert four.overlaps == (not turns)
+        assert one.cycles / four.cycles == pytest.approx(1 if turns else 3.8, rel=0.1)
+
+
 def test_the_terms_of_a_sum_follow_each_other_in_each_tile():
     """Row sums: the more rows a tile has, the more sums go on at once."""
     read = [Moved("A", (X, Y), (128, 1024), 32, 1, written=False, port="A")]

@@ -21,7 +21,7 @@ from dse.space.nests.nest import Use
 from dse.space.space import Point, Space, space_of
 from dse.strategies.estimates import Estimates
 from dse.strategies.fabric import FabricPlan, fabric_budget
-from dse.strategies.solve import solve
+from dse.strategies.solve import _Solver, solve
 from dse.strategies.spend import Spend
 from dsl.expressions.affine import Affine
 from polyhedral.codegen.generate import loop_tree
@@ -153,6 +153,17 @@ def test_what_is_too_large_comes_after_what_is_not():
     nothing = solve(found, 0, 220, fabric=FabricPlan(areas, 1))
     assert nothing
     assert all(s.over > 0 for s in nothing)
+
+
+def test_states_over_a_limit_come_in_their_order_however_late_they_are_looked_at(monkeypatch):
+    found, looked = space(smooth), _Solver._least_excess
+    plans = []
+    for least in (looked, lambda *_: -1.0):  # each is looked at at once
+        monkeypatch.setattr(_Solver, "_least_excess", least)
+        areas = Areas(found)
+        plans.append([solve(found, 0, 220, fabric=FabricPlan(areas, n, 40)) for n in (1, 2_000)])
+    assert plans[0] == plans[1]
+    assert all(plans[0])
 
 
 def test_errors_of_areas_are_learnt():

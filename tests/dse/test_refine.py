@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +28,7 @@ from dse.strategies.estimates import (
 )
 from dse.strategies.gains import gains_over
 from dse.strategies.neighbours import neighbours, shorter_intervals
+from dse.strategies.refine import budgets
 from dse.strategies.search import evaluated
 from dsl.kernels.loader import load_kernels
 from tests.support.amount import sample
@@ -104,6 +106,14 @@ def test_nothing_is_evaluated_twice():
             break
     refined = seen[10:]
     assert len(set(refined)) == len(refined)
+
+
+def test_fewer_budgets_of_the_same_range_are_planned_for_fewer_trials():
+    few, many = budgets(1000, 2), budgets(1000, inf)
+    assert budgets(1000, -1) == few
+    assert few[0] == many[0] == 1000
+    assert 3 * len(few) < len(many)
+    assert many[-1] < few[-1] < 4 * many[-1]
 
 
 def test_estimates_are_corrected_by_what_was_evaluated():
