@@ -56,6 +56,14 @@ def extremes(x: u8[48, 64], low: u8[1], high: u8[1]):
 
 
 @weft.kernel
+def peak(x: f32[4096], high: f32[1]):
+    hi: f32 = 0.0
+    for i in range(4096):
+        hi = max(hi, x[i])
+    high[0] = hi
+
+
+@weft.kernel
 def plain(x: f32[4096], y: f32[4096]):
     for i in range(4096):
         y[i] = x[i] * 2.0
@@ -113,6 +121,8 @@ def test_extremes_of_all_elements_are_of_parts() -> None:
 @pytest.mark.usefixtures("small")
 def test_floats_in_order_and_other_kernels_have_none() -> None:
     assert parts_of(weighted) is None
+    assert parts_of(peak) is None
+    assert parts_of(peak, trees=True) is not None
     assert parts_of(plain, trees=True) is None
 
 

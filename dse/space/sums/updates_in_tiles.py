@@ -101,9 +101,9 @@ def _parts(
     loops move it, and no extremum of all iterations.
     """
     stmt = statement.stmt
-    if not _is_extremum(statement) and (
-        not isinstance(stmt.value, Scatter) or statement.name not in state.reassociated
-    ):
+    if statement.name not in state.reassociated:
+        return None
+    if not isinstance(stmt.value, Scatter) and not _is_extremum(statement):
         return None
     moving = {v for e in stmt.target.indices if not e.is_data for v in e.variables()}
     still = [loop.var for loop in statement.loops if loop.var not in moving]
