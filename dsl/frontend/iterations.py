@@ -18,19 +18,19 @@ there once for each of them.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Iterator
 from typing import TypeVar
 
 from dsl.expressions.affine import Affine
-from dsl.expressions.values import plain
 from dsl.frontend.arrays.expressions import ArrayExprs
 from dsl.frontend.arrays.parts import type_of, within
 from dsl.frontend.arrays.slices import view_of
-from dsl.frontend.capture import is_number
 from dsl.frontend.context import Context
-from dsl.frontend.operands import float_of_arguments
+from dsl.frontend.copies import Copies
+from dsl.frontend.syntax.value_uses import stored_in
+from dsl.frontend.table_loops import Named
+from dsl.frontend.table_parts import table_part
+from dsl.frontend.table_rows import TableRow
 from dsl.programs.inline import Slice, View
 from dsl.programs.program import Array
 
@@ -40,13 +40,6 @@ _HELP = (
     "write 'for i in range(start, stop, step):', 'for i, j in weft.grid(n, m):', or loop over arrays of "
     "one dimension, as with enumerate(x) and zip(x, y)"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Copies:
-    """The body once for each of the constants: what each of its names stands for."""
-
-    constants: tuple[dict[str, object], ...]
 
 
 def plain_loop(ctx: Context, node: ast.For) -> ast.For | Copies | None:
@@ -71,10 +64,12 @@ def plain_loop(ctx: Context, node: ast.For) -> ast.For | Copies | None:
                 return made.over(None, 0, node.iter)
             return None
         case ast.Tuple() | ast.List():
-            return made.constants(_constants(ctx, node.iter))
+            return made.over(None, 0, made.table(node.iter))
+    if table_part(ctx, node.iter) is not None:
+        return made.over(None, 0, node.iter)
     found = ctx.evaluate(node.iter) if view_of(ctx, node.iter) is None else None
-    if isinstance(found, (tuple, list)) or hasattr(found, "__array__"):
-        return made.constants([*found])  # type: ignore[misc]
+    if isinstance(found, TableRow):
+        raise made.refused_row(node.iter)
     if found is None or isinstance(found, Array):
         return made.over(None, 0, node.iter)
     return None
@@ -105,33 +100,25 @@ class _Iteration:
     def __init__(self, ctx: Context, node: ast.For) -> None:
         self._ctx = ctx
         self._node = node
+        self._of_tables: set[ast.expr] = set()
 
     def numbered(self, call: ast.Call) -> ast.For | Copies:
         """``for i, v in enumerate(x, start)``."""
         target, args = self._node.target, call.args
-        pair = isinstance(target, ast.Tuple) and len(target.elts) == 2 and len(args) in (1, 2)
-        if not pair or call.keywords or not isinstance(target.elts[0], ast.Name):  # type: ignore[attr-defined]
-            raise self._refused("enumerate(x) gives a number and an element", call)
-        start = self._ctx.evaluate(args[1]) if len(args) == 2 else 0
+        given = [*args[1:], *(k.value for k in call.keywords if k.arg == "start")]
+        known = (
+            len(args) > 0 and len(given) < 2 and len(given) == len(args) - 1 + len(call.keywords)
+        )
+        pair = isinstance(target, ast.Tuple) and len(target.elts) == 2 and known
+        if not pair or not isinstance(target.elts[0], ast.Name):  # type: ignore[attr-defined]
+            raise self.refused("enumerate(x) gives a number and an element", call)
+        start = self._ctx.evaluate(given[0]) if given else 0
         if not isinstance(start, int):
-            raise self._refused("enumerate begins at an integer constant", args[1])
+            raise self.refused("enumerate begins at an integer constant", given[0])
         number, element = target.elts  # type: ignore[attr-defined]
-        if isinstance(element, ast.Tuple) and (rows := self._rows(args[0])) is not None:
-            return self.constants([[start + n, row] for n, row in enumerate(rows)])
-        return self.over(number, start, self._table(args[0]), element)
+        return self.over(number, start, self.table(args[0]), element)
 
-    def _rows(self, of: ast.expr) -> list[object] | None:
-        """Constants that are tuples, which are written there or captured; None of all else."""
-        if isinstance(of, ast.Tuple | ast.List):
-            found: object = _constants(self._ctx, of)
-        elif isinstance(of, ast.Name | ast.Attribute) and view_of(self._ctx, of) is None:
-            found = self._ctx.evaluate(of)
-        else:
-            return None
-        is_table = isinstance(found, list | tuple) and len(found) > 0
-        return [*found] if is_table and isinstance(found[0], list | tuple) else None  # type: ignore[index, misc]
-
-    def _table(self, of: ast.expr) -> ast.expr:
+    def table(self, of: ast.expr) -> ast.expr:
         """What a loop runs over beside something else; constants that are written there are a table."""
         if not isinstance(of, ast.Tuple | ast.List):
             return of
@@ -150,7 +137,12 @@ class _Iteration:
         place = Affine.of(number.id) - start
         pairs = [*self._pairs(target, of, place)]
         extent = min(length for _, _, length in pairs)
-        first: list[ast.stmt] = [self._at(ast.Assign([t], e)) for t, e, _ in pairs]
+        stored = stored_in(self._node.body)
+        first: list[ast.stmt] = []
+        for name, entry, _ in pairs:
+            is_kept = isinstance(name, ast.Name) and name.id not in stored
+            kind = Named if entry in self._of_tables and is_kept else ast.Assign
+            first.append(self._at(kind([name], entry)))
         return self._loop(number, (start, start + extent), [*first, *self._node.body])
 
     def _pairs(
@@ -162,9 +154,9 @@ class _Iteration:
         if isinstance(of, ast.Call) and not in_shape and ctx.evaluate(of.func) is zip:
             targets = target.elts if isinstance(target, ast.Tuple) else []
             if len(targets) != len(of.args) or of.keywords:
-                raise self._refused("zip gives an element of each of its arrays", of)
+                raise self.refused("zip gives an element of each of its arrays", of)
             for inner, part in zip(targets, of.args, strict=True):
-                yield from self._pairs(inner, self._table(part), place)
+                yield from self._pairs(inner, self.table(part), place)
             return
         view = self._view(of)
         array = ctx.names.array(view.array) if view is not None else None
@@ -173,17 +165,21 @@ class _Iteration:
             if expr is not None and len(expr.shape) == 1:
                 yield target, expr.at([place]), expr.shape[0]
                 return
-        table = None if isinstance(of, ast.Call) or array is not None else ctx.evaluate(of)
-        if (isinstance(table, (tuple, list)) or hasattr(table, "__array__")) and len(table):  # type: ignore[arg-type]
-            entry: ast.expr = self._at(ast.Subscript(of, self._known(place), ast.Load()))
-            dtype = float_of_arguments(ctx)
-            if isinstance(plain(table[0]), float) and dtype is not None:  # type: ignore[index]
-                entry = self._at(ast.Call(self._known(dtype), [entry], []))
-            yield target, entry, len(table)  # type: ignore[arg-type]
+        if array is None and (table := table_part(ctx, of)) is not None:
+            for name, entry in table.entries(ctx, target, place, self._node.iter):
+                if table.is_table:
+                    self._of_tables.add(entry)
+                yield name, entry, table.extent
             return
+        if (
+            view is None
+            and isinstance(of, ast.Subscript)
+            and isinstance(ctx.evaluate(of), TableRow)
+        ):
+            raise self.refused_row(of)
         if view is None or not isinstance(array, Array):
             text = ctx.source.text(of)
-            raise self._refused(
+            raise self.refused(
                 f"a loop runs over range(...), weft.grid(...) or arrays, not over {text}", of
             )
         shape = type_of(view, array).shape
@@ -232,40 +228,13 @@ class _Iteration:
         if isinstance(inner, ast.Call) and self._ctx.evaluate(inner.func) is range:
             args = inner.args
             if not 1 <= len(args) <= 2:
-                raise self._refused("reversed(range(...)) is of a range with step 1", call)
+                raise self.refused("reversed(range(...)) is of a range with step 1", call)
             low: ast.expr = args[0] if len(args) == 2 else self._known(0)
             bounds = [self._less(args[-1]), self._less(low), self._known(-1)]
             return self._over_range(self._node.target, bounds, self._node.body)
-        if inner is call or self._view(call) is None:
-            raise self._refused(f"{self._ctx.source.text(call)} is no range and no array", call)
+        if inner is call or (self._view(call) is None and table_part(self._ctx, call) is None):
+            raise self.refused(f"{self._ctx.source.text(call)} is no range and no array", call)
         return self.over(None, 0, call)
-
-    def constants(self, values: Sequence[object]) -> ast.For | Copies:
-        """The loop over constants."""
-        target = self._node.target
-        values = [plain(v) for v in values]
-        steps = {b - a for a, b in pairwise(values) if _ints(a, b)}  # type: ignore[operator]
-        if isinstance(target, ast.Name) and len(steps) == 1 and _ints(*values) and 0 not in steps:
-            (step,) = steps
-            first, last = values[0], values[-1]
-            assert isinstance(first, int)
-            assert isinstance(last, int)
-            return self._loop(
-                target, (first, last + (1 if step > 0 else -1)), self._node.body, step
-            )
-        return Copies(tuple(dict(self._bound(target, v)) for v in values))
-
-    def _bound(self, target: ast.expr, value: object) -> Iterator[tuple[str, object]]:
-        if isinstance(target, ast.Name):
-            if not is_number(value):
-                raise self._refused("a loop runs over numbers, or tuples of them", self._node.iter)
-            yield target.id, value
-            return
-        parts = [*value] if isinstance(value, (tuple, list)) or hasattr(value, "__array__") else []  # type: ignore[misc]
-        if not isinstance(target, ast.Tuple) or len(parts) != len(target.elts):
-            raise self._refused("what the loop runs over does not fit its variables", target)
-        for inner, part in zip(target.elts, parts, strict=True):
-            yield from self._bound(inner, plain(part))
 
     def _loop(
         self, target: ast.expr, bounds: tuple[int, int], body: list[ast.stmt], step: int = 1
@@ -290,14 +259,17 @@ class _Iteration:
     def _at(self, node: Node) -> Node:
         return ast.copy_location(node, self._node.iter)
 
-    def _refused(self, message: str, node: ast.expr) -> Exception:
+    def refused_row(self, node: ast.expr) -> Exception:
+        """Of a row of a table at a subscript that is data, which may change in the loop."""
+        text = self._ctx.source.text(node)
+        message = f"{text} is a row of a table at a subscript that is data"
+        instead = f"run over the subscripts, for k in range(len({text})):, and read {text}[k]"
+        return self._ctx.error("W109", message, node, instead)
+
+    def refused(self, message: str, node: ast.expr) -> Exception:
         return self._ctx.error("W109", message, node, _HELP)
 
 
 def _is_in_shape(node: ast.Call) -> bool:
     """Whether it is a view of an array in another shape."""
     return isinstance(node.func, ast.Attribute) and node.func.attr in ("reshape", "ravel")
-
-
-def _ints(*values: object) -> bool:
-    return all(isinstance(v, int) and not isinstance(v, bool) for v in values)

@@ -16,14 +16,18 @@ from __future__ import annotations
 
 import ast
 import itertools
+from collections.abc import Iterator
 
 from dsl.expressions.intrinsics import grid
+from dsl.frontend.arrays.constant_items import constant_of
 from dsl.frontend.arrays.data_rows import data_row
 from dsl.frontend.arrays.expressions import ArrayExprs
 from dsl.frontend.arrays.parts import part_of
 from dsl.frontend.arrays.shapes import ArrayExpr
 from dsl.frontend.arrays.trial import computed_shape
 from dsl.frontend.context import Context
+from dsl.frontend.scope import LoopName
+from dsl.frontend.syntax.value_uses import stored_in
 
 _AROUND = (enumerate, zip, reversed)
 
@@ -32,7 +36,9 @@ def computed_ahead(ctx: Context, loop: ast.For) -> list[ast.stmt] | None:
     """The assignments of such expressions to locals, and the loop over these; None of a loop over none."""
     found: dict[ast.expr, str] = {}
     for node in _iterables(ctx, loop.iter):
-        if _is_computed(ctx, node) or _is_kept_row(ctx, node, loop):
+        if isinstance(node, ast.Tuple | ast.List):
+            found |= {part: ctx.names.unique("over") for part in _kept(ctx, node, loop)}
+        elif _is_computed(ctx, node) or _is_kept_row(ctx, node, loop):
             found[node] = ctx.names.unique("over")
     if not found:
         return None
@@ -66,6 +72,8 @@ def _iterables(ctx: Context, node: ast.expr) -> list[ast.expr]:
             | ast.Subscript()
             | ast.Call()
             | ast.Attribute(attr="T")
+            | ast.Tuple()
+            | ast.List()
         ):
             return [node]
     return []
@@ -76,6 +84,22 @@ def _is_computed(ctx: Context, node: ast.expr) -> bool:
     is_operation = isinstance(node, ast.BinOp | ast.UnaryOp | ast.Compare)
     shape = computed_shape(ctx, node, strict=is_operation)
     return shape is not None and len(shape) == 1
+
+
+def _kept(ctx: Context, node: ast.expr, loop: ast.For) -> Iterator[ast.expr]:
+    """The values of a list that the loop may change: Python has computed all of them before its first iteration."""
+    if isinstance(node, ast.Tuple | ast.List):
+        for part in node.elts:
+            yield from _kept(ctx, part, loop)
+    elif constant_of(ctx, node) is None and _may_change(ctx, node, loop):
+        yield node
+
+
+def _may_change(ctx: Context, node: ast.expr, loop: ast.For) -> bool:
+    if not isinstance(node, ast.Name):
+        return True
+    found = ctx.names.find(node.id)
+    return not isinstance(found, LoopName) and node.id in stored_in(loop.body)
 
 
 def _row(ctx: Context, node: ast.expr) -> ArrayExpr | None:
@@ -107,13 +131,16 @@ def _array(ctx: Context, node: ast.expr) -> str | None:
 
 def _value(ctx: Context, node: ast.expr) -> ast.expr:
     """The expression, of a row its elements as they are then."""
-    if _is_computed(ctx, node):
+    if _row(ctx, node) is None or _is_computed(ctx, node):
         return node
     called = ast.copy_location(ast.Attribute(node, "copy", ast.Load()), node)
     return ast.copy_location(ast.Call(called, [], []), node)
 
 
 def _replaced(node: ast.expr, names: dict[ast.expr, ast.expr]) -> ast.expr:
+    if node not in names and isinstance(node, ast.Tuple | ast.List):
+        elts = [_replaced(part, names) for part in node.elts]
+        return ast.copy_location(ast.List(elts, ast.Load()), node)
     if node in names or not isinstance(node, ast.Call):
         return names.get(node, node)
     args = [_replaced(arg, names) for arg in node.args]

@@ -6,12 +6,14 @@ import ast
 import builtins
 import math
 from collections.abc import Callable
+from typing import cast
 
 from dsl.expressions import typing, values
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import BinaryOp, CompareOp, Expr, UnaryOp
 from dsl.expressions.types import FloatType, IntType, boolean
 from dsl.expressions.values import Value
+from dsl.frontend.arrays.constant_items import folded
 from dsl.frontend.arrays.shapes import numpy_name
 from dsl.frontend.context import Context
 from dsl.frontend.operands import value
@@ -32,6 +34,8 @@ _PRECISION = {"bf16": 8, "f16": 11, "f32": 24, "f64": 53}
 def number_call(ctx: Context, node: ast.Call) -> Value | None:
     """The value of such a call of data; None of all others."""
     func = node.func
+    if (constant := folded(ctx, node)) is not None:
+        return cast(Value, constant)
     match node:
         case ast.Call(
             func=ast.Attribute(value=ast.Call(func=called, args=[of]), attr="count"),

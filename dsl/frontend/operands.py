@@ -11,6 +11,7 @@ from dsl.expressions.types import DType, FloatType
 from dsl.expressions.values import MAX_BITS, Value
 from dsl.frontend.capture import describe, is_dtype
 from dsl.frontend.context import Context
+from dsl.frontend.table_rows import TableRow
 from dsl.programs.inline import View
 from dsl.programs.program import Array
 
@@ -40,6 +41,10 @@ def as_value(ctx: Context, node: ast.expr, found: object) -> Value:
         text = ctx.source.text(node)
         message = f"{text} is a part of '{found.array}', not one element"
         raise ctx.error("W142", message, node, f"write one of its elements: {text}[i]")
+    if isinstance(found, TableRow):
+        text = ctx.source.text(node)
+        instead = f"read its entries, {text}[k], or give it a name that is assigned once"
+        raise ctx.error("W113", f"{text} is a row of a table, not one value", node, instead)
     what = describe(found)
     instead = "captured names are numbers, tables of numbers that are indexed, types and kernels"
     if is_dtype(found):

@@ -19,6 +19,7 @@ from dsl.frontend.arrays.uneven_assignments import uneven_assignment
 from dsl.frontend.assignments import assign, augmented
 from dsl.frontend.conditions import DataCond, condition
 from dsl.frontend.context import Ahead, Context
+from dsl.frontend.copies import Copies
 from dsl.frontend.data_bounds import data_bounded
 from dsl.frontend.declare import check_name, declare_annotated
 from dsl.frontend.function_calls import function_statement
@@ -26,7 +27,7 @@ from dsl.frontend.functions import function_of
 from dsl.frontend.guarded_reads import in_branches
 from dsl.frontend.if_conversion import converted
 from dsl.frontend.inlining import call_kernel
-from dsl.frontend.iterations import Copies, plain_loop
+from dsl.frontend.iterations import plain_loop
 from dsl.frontend.joined_ranges import joined_range
 from dsl.frontend.loop_arrays import computed_ahead
 from dsl.frontend.loops import headers, interval, runs
@@ -45,6 +46,7 @@ from dsl.frontend.syntax.jumps import (
 )
 from dsl.frontend.syntax.progress import Trips
 from dsl.frontend.syntax.unsupported import STATEMENTS
+from dsl.frontend.table_loops import Named, table_loop
 from dsl.frontend.trip_bounds import UNKNOWN, until
 from dsl.frontend.written_out import counted, written_out
 from dsl.programs.names import NAME
@@ -96,6 +98,10 @@ def _of(ctx: Context, node: ast.stmt, name: str | None) -> tuple[Node, ...]:
             return _for(ctx, node)
         case ast.If():
             return _if(ctx, node)
+        case Named(targets=[ast.Name(id=entry)]) if ctx.names.find(entry) is None:
+            check_name(ctx.source, entry, "this loop variable", node.targets[0])
+            ctx.names.bind(entry, ctx.evaluate(node.value))
+            return ()
         case ast.Assign() | ast.AugAssign():
             return _assigned(ctx, node, name)
         case ast.AnnAssign(target=ast.Name() as target, value=ast.expr() as value) if _is_of_python(
@@ -182,9 +188,10 @@ def _for(ctx: Context, node: ast.For) -> tuple[Node, ...]:
     if isinstance(node.iter, Geometric):
         values = counted(ctx, node, node.iter)
         return _copies(ctx, node, values) if isinstance(values, Copies) else body(ctx, values)
-    if (ahead := computed_ahead(ctx, node)) is not None:
+    plain = table_loop(ctx, node)
+    if plain is None and (ahead := computed_ahead(ctx, node)) is not None:
         return body(ctx, ahead)
-    plain = plain_loop(ctx, node)
+    plain = plain or plain_loop(ctx, node)
     if plain is None and (bounded := data_bounded(ctx, node)) is not None:
         return bounded
     made = plain or written_out(ctx, node) or joined_range(ctx, node)

@@ -23,19 +23,12 @@ import ast
 from dsl.frontend.arrays.uneven import is_uneven_total
 from dsl.frontend.arrays.uneven_assignments import is_uneven_assignment
 from dsl.frontend.context import Context
-from dsl.frontend.iterations import Copies
+from dsl.frontend.copies import MAX_COPIES, MAX_NESTED, Copies
 from dsl.frontend.loops import Header, headers
 from dsl.frontend.operands import value
 from dsl.frontend.syntax.geometric import Geometric
 from dsl.frontend.syntax.growth import needs_constant
 from dsl.frontend.trip_bounds import UNKNOWN, until
-
-MAX_COPIES = 64
-"""Stages of a transform are a few; more copies than that are no program that anyone wants."""
-
-
-MAX_NESTED = 512
-"""Copies of loops in each other."""
 
 
 def written_out(ctx: Context, node: ast.For) -> Copies | None:

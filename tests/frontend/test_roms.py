@@ -104,7 +104,7 @@ def test_they_are_stored_with_their_programs(kernels: list[Kernel]) -> None:
     [
         ("y[0] = LARGE[x[0]]", "error[W165]: the captured table LARGE has 524288 entries"),
         ("y[0] = RAGGED[x[0]][0]", "error[W113]: RAGGED is no table of numbers"),
-        ("y[0] = ROWS[x[0]]", "error[W113]: ROWS is a table of 2 dimensions"),
+        ("y[0] = ROWS[x[0]]", "error[W113]: ROWS[x[0]] is a row of a table, not one value"),
         (
             "y[0] = i32(100 * SINE[x[0]])",
             "error[W165]: the type of the entries of SINE is not clear",

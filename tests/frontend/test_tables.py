@@ -62,7 +62,10 @@ def test_floats_and_arrays_of_numpy(kernel: Load) -> None:
             "for i in range(5):\n    y[i] = C[i]",
             "error[W164]: the subscript i of the captured table C",
         ),
-        ("for i in range(2):\n    y[i] = G[i]", "error[W113]: G is no captured table"),
+        (
+            "for i in range(2):\n    y[i] = G[i]",
+            "error[W113]: G[i] is a row of a table, not one value",
+        ),
         ("for i in range(2):\n    y[i] = C[i, 0]", "error[W113]: C is no captured table"),
     ],
 )

@@ -24,14 +24,17 @@ from dsl.expressions.values import plain
 from dsl.frontend.arrays.parts import part_of
 from dsl.frontend.arrays.shapes import numpy_name
 from dsl.frontend.arrays.slices import view_of
-from dsl.frontend.arrays.tables import is_captured, without_slices
+from dsl.frontend.arrays.tables import entries_of_row, is_captured, without_slices
 from dsl.frontend.arrays.trial import computed_shape
 from dsl.frontend.capture import is_number
 from dsl.frontend.context import Context
 from dsl.frontend.declare import check_name
 from dsl.frontend.syntax.bases import base_of
+from dsl.frontend.syntax.value_uses import is_only_row
+from dsl.frontend.table_rows import TableRow
 
-_AROUND = ("enumerate", "zip")
+_AROUND = ("enumerate", "zip", "reversed", "sorted")
+_FOLDED = ("sum", "min", "max", "any", "all")
 _PURE = (ast.Constant, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop, ast.expr_context)
 
 
@@ -44,12 +47,25 @@ def local_table(ctx: Context, node: ast.stmt) -> bool:
             return False
     if name not in ctx.once or ctx.names.find(name) is not None:
         return False
+    if isinstance(source, ast.Subscript) and _is_read_row(ctx, source, name):
+        check_name(ctx.source, name, "this row of a table", target)
+        ctx.names.bind(name, ctx.evaluate(source))
+        return True
     table = _table(ctx, source)
     if table is None or not _is_only_subscripted(ctx.source.node, name, _rank(table)):
         return False
     check_name(ctx.source, name, "this table", target)
     ctx.names.bind(name, table)
     return True
+
+
+def _is_read_row(ctx: Context, source: ast.Subscript, name: str) -> bool:
+    """Whether it is a row ``KERNEL[r]`` of a captured table, of which nothing is written."""
+    if not is_captured(ctx, base_of(source)) or entries_of_row(ctx, source) is None:
+        return False
+    found = ctx.evaluate(source)
+    is_steady = isinstance(found, TableRow) and found.is_steady
+    return is_steady and is_only_row([ctx.source.node], name, 1)
 
 
 def as_list(ctx: Context, node: ast.Assign | ast.AugAssign) -> ast.Assign | ast.AugAssign:
@@ -225,22 +241,42 @@ def _is_only_subscripted(function: ast.AST, name: str, rank: int) -> bool:
             if name in inside:
                 return False
     for n in ast.walk(function):
-        good += _reads(n, name, rank)
+        good += _reads(n, name, rank, function)
     return 0 < uses == good
 
 
-def _reads(node: ast.AST, name: str, rank: int) -> int:
+def _reads(node: ast.AST, name: str, rank: int, function: ast.AST) -> int:
     """How often a node reads elements, or the length, of what has the name: in the node itself, not inside of it."""
     match node:
         case ast.Subscript(ctx=ast.Load()):
             return int(_subscripts(node, name) == rank)
         case ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=found)]):
             return int(found == name)
-        case ast.For(target=ast.Tuple(), iter=ast.Name(id=found)):
-            return int(found == name and rank == 2)
-        case ast.For(iter=over) | ast.comprehension(iter=over):
-            return _runs_over(over, name) if rank == 1 else 0
+        case ast.Call(func=ast.Name(id=func), args=[ast.Name(id=found)]) if func in _FOLDED:
+            return int(found == name and rank == 1)
+        case ast.For(target=target, iter=over) | ast.comprehension(target=target, iter=over):
+            rows = {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
+            is_read = rank == 1 or not _writes(function, rows)
+            return _runs_over(over, name) if is_read else 0
     return 0
+
+
+def _writes(function: ast.AST, rows: set[str]) -> bool:
+    """Whether an element of what has one of these names may be written: it is a target, or is handed on."""
+    for n in ast.walk(function):
+        match n:
+            case ast.Subscript(ctx=ast.Store() | ast.Del()):
+                written: list[ast.expr] = [n.value]
+            case ast.Call(func=func, args=args):
+                written = [] if getattr(func, "id", "") in (*_AROUND, *_FOLDED, "len") else [*args]
+                written += [func.value] if isinstance(func, ast.Attribute) else []
+            case ast.Assign(value=ast.Name() as other) | ast.AugAssign(target=ast.Name() as other):
+                written = [other]
+            case _:
+                continue
+        if any(isinstance(b := base_of(w), ast.Name) and b.id in rows for w in written):
+            return True
+    return False
 
 
 def _subscripts(node: ast.Subscript, name: str) -> int:
@@ -257,9 +293,12 @@ def _subscripts(node: ast.Subscript, name: str) -> int:
 
 
 def _runs_over(over: ast.expr, name: str) -> int:
-    """How often a loop runs over it beside something else: by itself it would be no loop, but written out."""
+    """How often a loop runs over it, or a part of it, by itself or beside something else."""
     match over:
         case ast.Call(func=ast.Name(id=func), args=args) if func in _AROUND:
-            named = sum(isinstance(a, ast.Name) and a.id == name for a in args)
-            return named + sum(_runs_over(a, name) for a in args)
+            return sum(_runs_over(a, name) for a in args)
+        case ast.Subscript(slice=ast.Slice(), value=of):
+            return _runs_over(of, name)
+        case ast.Name(id=found):
+            return int(found == name)
     return 0

@@ -25,6 +25,7 @@ from dsl.frontend.capture import is_number
 from dsl.frontend.context import Context
 from dsl.frontend.operands import value
 from dsl.frontend.syntax.bases import base_of
+from dsl.frontend.table_rows import TableRow, shape_of
 from dsl.programs.inline import View
 from dsl.programs.program import Array, Storage
 
@@ -32,12 +33,16 @@ MAX_ENTRIES = 64
 """A choice among as many takes one LUT of six inputs for each bit of an entry, as a memory of them does."""
 
 
-def looked_up(ctx: Context, table: object, chain: Sequence[ast.Subscript]) -> Value | None:
-    """The entry of a table of numbers; None where all subscripts are constants, or it is another object.
+def looked_up(
+    ctx: Context, table: object, chain: Sequence[ast.Subscript]
+) -> Value | TableRow | None:
+    """The entry of a table of numbers, or the row; None where all subscripts are constants, or it is another object.
 
     Raises:
         LanguageError: W113 it is too large, or no table of numbers; W164 a subscript may be outside.
     """
+    if isinstance(table, TableRow):
+        return table if not chain else looked_up(ctx, table.table, [*table.links, *chain])
     if not (isinstance(table, (tuple, list)) or hasattr(table, "__array__")):
         return None
     parts = [link.slice for link in chain]
@@ -47,11 +52,27 @@ def looked_up(ctx: Context, table: object, chain: Sequence[ast.Subscript]) -> Va
     keys = [value(ctx, n) for n in nodes]
     if all(is_number(k) for k in keys):
         return None
+    shape = shape_of(table)
+    if shape is not None and len(keys) < len(shape):
+        return _row(ctx, table, chain[0].value, keys, shape)
     if _size(table) > MAX_ENTRIES or any(_is_followed(ctx, k) for k in keys):
         from dsl.frontend.arrays.roms import rom_entry  # needs NumPy, which other kernels do not
 
         return rom_entry(ctx, table, keys, chain[-1])
     return _Table(ctx, chain[-1], nodes).entry(table, keys, 0)
+
+
+def _row(
+    ctx: Context, table: object, base: ast.expr, keys: Sequence[Value], shape: tuple[int, ...]
+) -> TableRow:
+    links: list[ast.Subscript] = []
+    for key in keys:
+        place = ast.copy_location(ast.Name("n", ast.Load()), base)
+        ctx.given[place] = key
+        base = ast.copy_location(ast.Subscript(base, place, ast.Load()), base)
+        links.append(base)
+    is_steady = all(isinstance(k, int | Affine) for k in keys)
+    return TableRow(table, tuple(links), shape[len(keys) :], is_steady)
 
 
 def without_slices(
@@ -67,7 +88,11 @@ def without_slices(
 
 
 def entries_of_row(ctx: Context, node: ast.expr) -> int | None:
-    """How many numbers a row ``T[i]`` of a captured table has; None of all else."""
+    """How many numbers a row ``T[i]`` of a captured table, or a name of one, has; None of all else."""
+    if isinstance(node, ast.Name) and ctx.names.find(node.id) is None:
+        row = ctx.names.constant(node.id)
+        shape = row.shape if isinstance(row, TableRow) else shape_of(row)
+        return shape[0] if shape is not None and len(shape) == 1 else None
     if not isinstance(node, ast.Subscript) or not is_captured(ctx, base_of(node)):
         return None
     if (part := captured_part(ctx, node)) is not None:
@@ -223,13 +248,41 @@ def captured_part(ctx: Context, node: ast.expr) -> CapturedPart | None:
     while isinstance(root, ast.Attribute):
         root = root.value
     numpy = sys.modules.get("numpy")
-    if numpy is None or not is_captured(ctx, root):
+    if numpy is None:
+        return None
+    row = ctx.names.constant(root.id) if isinstance(root, ast.Name) else None
+    if isinstance(row, TableRow):
+        return _part_of_row(ctx, row, base, parts)
+    if not is_captured(ctx, root) and not isinstance(row, numpy.ndarray):
         return None
     found = ctx.evaluate(base)
     if not isinstance(found, numpy.ndarray) or len(parts) > found.ndim:
         return None
+    return _part_of_table(ctx, found.shape, base, parts)
+
+
+def _part_of_row(
+    ctx: Context, row: TableRow, base: ast.expr, parts: list[ast.expr]
+) -> CapturedPart | None:
+    """A row of an array of NumPy, or a part of one: that of the array at the row's subscripts in front."""
+    shape = getattr(row.table, "shape", None)
+    keys = [
+        k
+        for n in row.links
+        for k in (n.slice.elts if isinstance(n.slice, ast.Tuple) else [n.slice])
+    ]
+    if shape is None or not isinstance(base, ast.Name) or len(keys) + len(parts) > len(shape):
+        return None
+    whole = ast.copy_location(ast.Name(base.id, ast.Load()), base)
+    ctx.given[whole] = row.table
+    return _part_of_table(ctx, shape, whole, [*keys, *parts])
+
+
+def _part_of_table(
+    ctx: Context, shape: tuple[int, ...], base: ast.expr, parts: list[ast.expr]
+) -> CapturedPart | None:
     dims: list[ast.expr | range] = []
-    for part, extent in itertools.zip_longest(parts, found.shape):
+    for part, extent in itertools.zip_longest(parts, shape):
         along = range(extent) if part is None else part
         if isinstance(part, ast.Slice):
             ends = _ends(ctx, part)
