@@ -8,8 +8,9 @@ narrower type has that type's whole range where it may wrap.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import assert_never
+from typing import assert_never, cast
 
+from dsl.expressions import real_range
 from dsl.expressions.affine import Affine
 from dsl.expressions.comparisons import MIRRORED, OPPOSITE, clip, decided, halfway, told
 from dsl.expressions.expr import (
@@ -31,7 +32,9 @@ from dsl.expressions.expr import (
 )
 from dsl.expressions.inverses import rest_of
 from dsl.expressions.numeric import bounds
-from dsl.expressions.types import DType, FixedType, IndexType, IntType, boolean
+from dsl.expressions.real_range import RealRange
+from dsl.expressions.rounding import rounding_of
+from dsl.expressions.types import DType, IndexType, IntType, boolean
 
 Range = tuple[int, int]
 """The smallest and the largest value, both included."""
@@ -47,37 +50,38 @@ MOST_CASES = 16
 
 
 def type_range(dtype: DType) -> Range:
-    """What an integer type holds.
-
-    Raises:
-        TypeError: it is no integer type.
-    """
+    """What a type holds; of fractions with exact ends, of floats all of them."""
     if not isinstance(dtype, IntType | IndexType):
-        raise TypeError(f"{dtype} is no integer type")
+        return cast(Range, real_range.whole(dtype))
     return bounds(dtype)
 
 
 def value_range(expr: Expr, loops: Mapping[str, Range], stored: Stored) -> Range:
-    """A range that holds every value of an integer expression; not always the smallest one.
+    """A range that holds every value of an expression; not always the smallest one.
 
     Args:
-        expr: of integer type.
+        expr: of integer type; of fractions the ends are exact numbers or infinite (see `dsl.expressions.real_range`).
         loops: ranges of the loop variables around.
         stored: the range of what an access reads, a gather's among them.
     """
-    return _Ranges(loops, stored).of(expr)
+    return _Ranges(loops, stored).any(expr)
+
+
+def assigned(held: Range, dtype: DType) -> Range:
+    """What values of a range, or fractions of one, are as values of a type of fractions."""
+    return cast(Range, real_range.converted(held, dtype))
 
 
 def ranges_where(
     facts: Sequence[Fact], of: Sequence[Expr], loops: Mapping[str, Range], stored: Stored
 ) -> list[Range] | None:
-    """Ranges of integer expressions where some conditions hold; None where these cannot hold together."""
+    """Ranges of expressions where some conditions hold; None where these cannot hold together."""
     plain = _Ranges(loops, stored)
     for cond, holds in facts:
         if plain.truth(cond) is (not holds):
             return None
         plain = plain.under(cond, holds)
-    return [plain.of(expr) for expr in of]
+    return [plain.any(expr) for expr in of]
 
 
 def loops_where(cond: Expr, holds: bool, loops: Mapping[str, Range]) -> Mapping[str, Range]:
@@ -120,6 +124,53 @@ class _Ranges:
     ) -> None:
         self.loops, self.stored, self.told, self.pairs = loops, stored, told, pairs
         self.known: dict[int, Range] = {}
+        self.known_reals: dict[int, RealRange] = {}
+
+    def any(self, expr: Expr) -> Range:
+        """Of an expression of any type."""
+        return self.of(expr) if _is_integer(expr) else cast(Range, self.real(expr))
+
+    def real(self, expr: Expr) -> RealRange:
+        """Of an expression of any type, with exact ends."""
+        if _is_integer(expr):
+            return self.of(expr)
+        found = self.known_reals.get(id(expr))
+        if found is None:
+            found = self._real(expr)
+            for value, op, held in self.told:
+                if value == expr:
+                    part = real_range.clipped(found, op, held, expr.dtype)
+                    found = part if part[0] <= part[1] else found
+            self.known_reals[id(expr)] = found
+        return found
+
+    def _real(self, expr: Expr) -> RealRange:
+        found: RealRange | None = None
+        match expr:
+            case Const():
+                found = real_range.constant(expr)
+            case Load(access, dtype) | Gather(access=access, dtype=dtype):
+                return self.stored(access, dtype)
+            case Cast(x) | Scatter(value=x):
+                found = self.real(x)
+            case Select(cond, then, orelse):
+                known = self.truth(cond)
+                if known is not None:
+                    found = self.real(then if known else orelse)
+                else:
+                    sides = [
+                        self.under(cond, h).real(x) for h, x in ((True, then), (False, orelse))
+                    ]
+                    found = min(low for low, _ in sides), max(high for _, high in sides)
+            case Unary(op, x):
+                found = real_range.unary(op, self.real(x))
+            case Binary(op, lhs, rhs):
+                found = real_range.binary(op, self.real(lhs), self.real(rhs))
+            case _:
+                pass
+        if found is None:
+            return real_range.whole(expr.dtype)
+        return real_range.converted(found, expr.dtype)
 
     def of(self, expr: Expr) -> Range:
         found = self.known.get(id(expr))
@@ -174,17 +225,24 @@ class _Ranges:
         return (0, rest.by - 1) if is_rest else None
 
     def _integer(self, expr: Expr, dtype: DType) -> Range:
-        """Of an operand: a fixed-point number cut to an integer, as a conversion does it; of a
-        float, all that the result's type holds.
+        """Of an operand: a fraction cut to an integer, towards zero; all that the result's type holds where
+        it may not fit.
         """
-        match expr.dtype:
-            case IntType() | IndexType():
-                return self.of(expr)
-            case FixedType(frac=frac) if frac >= 0:
-                low, high = bounds(expr.dtype)
-                return low >> frac, high >> frac
-            case _:
-                return type_range(dtype)
+        if isinstance(expr.dtype, IntType | IndexType):
+            return self.of(expr)
+        return self._whole_numbers(expr, "trunc", dtype)
+
+    def _chosen(self, expr: Expr) -> Expr:
+        """What a choice is whose condition is known; of all else itself."""
+        known = self.truth(expr.cond) if isinstance(expr, Select) else None
+        if not isinstance(expr, Select) or known is None:
+            return expr
+        return expr.then if known else expr.orelse
+
+    def _whole_numbers(self, expr: Expr, cut: str, dtype: DType) -> Range:
+        found = real_range.integers(self.real(expr), cut)
+        least, most = type_range(dtype)
+        return found if found and least <= found[0] and found[1] <= most else (least, most)
 
     def truth(self, cond: Expr) -> bool | None:
         """Whether a condition holds; None where that is not known."""
@@ -200,6 +258,8 @@ class _Ranges:
                 return None if None in both else not absorbing
             case Compare(op, lhs, rhs) if _is_integer(lhs) and _is_integer(rhs):
                 return decided(op, self.of(lhs), self.of(rhs))
+            case Compare(op, lhs, rhs):
+                return real_range.decided_reals(op, self.real(lhs), self.real(rhs))
             case Load() if cond.dtype == boolean:
                 low, high = self.of(cond)
                 return bool(low) if low == high else None
@@ -275,6 +335,11 @@ class _Ranges:
                     op if holds else OPPOSITE[op], bare(lhs), bare(rhs), self.of
                 ):
                     yield bare(value), way, held
+            case Compare(op, lhs, rhs):
+                way = op if holds else OPPOSITE[op]
+                for value, how, other in ((lhs, way, rhs), (rhs, MIRRORED[way], lhs)):
+                    if not _is_integer(value) and not isinstance(value, Const):
+                        yield value, how, cast(Range, self.real(other))
             case Load() if cond.dtype == boolean:
                 yield cond, CompareOp.EQ, (int(holds), int(holds))
             case _:
@@ -292,6 +357,8 @@ class _Ranges:
                 return type_range(dtype)
 
     def _binary(self, op: BinaryOp, lhs: Expr, rhs: Expr, dtype: DType) -> Range:
+        if (of := rounding_of(op, bare(lhs), bare(rhs), self._chosen)) is not None:
+            return self._whole_numbers(of[1], of[0], dtype)
         a, b = self._integer(lhs, dtype), self._integer(rhs, dtype)
         match op:
             case BinaryOp.ADD:

@@ -12,7 +12,7 @@ from dsl.expressions.affine import Affine
 from dsl.expressions.expr import BinaryOp, Const, Expr, UnaryOp
 from dsl.expressions.intrinsics import INTRINSICS, Intrinsic, intrinsic_of
 from dsl.expressions.numeric import convert
-from dsl.expressions.types import ArrayType, DType, FixedType, IntType, boolean
+from dsl.expressions.types import ArrayType, DType, FixedType, IndexType, IntType, boolean
 from dsl.expressions.values import Value
 from dsl.frontend.arrays.expressions import ArrayExprs
 from dsl.frontend.arrays.numpy_calls import converted, named_operator
@@ -23,12 +23,13 @@ from dsl.frontend.arrays.slices import view_of
 from dsl.frontend.arrays.totals import total
 from dsl.frontend.capture import describe, dtype_of, is_number, numpy_type
 from dsl.frontend.context import Context
+from dsl.frontend.fixed_point import is_unasked
 from dsl.frontend.function_calls import call_function
 from dsl.frontend.functions import function_of
 from dsl.frontend.inlining import call_value
 from dsl.frontend.logic import truth
 from dsl.frontend.number_calls import number_call
-from dsl.frontend.operands import as_value, value
+from dsl.frontend.operands import as_value, float_of_arguments, value
 from dsl.frontend.reductions import is_reduction, reduction
 from dsl.frontend.syntax.unsupported import CALLS
 from dsl.kernels.kernel import Kernel
@@ -161,7 +162,15 @@ def apply(intrinsic: Intrinsic, args: Sequence[Value], ctx: Context, node: ast.C
     if intrinsic.name == "select":
         cond, then, orelse = args
         return values.select(truth(ctx, cond, node), then, orelse, span)
-    return values.unary(_UNARY[intrinsic.name], args[0], span)
+    (of,) = args
+    dtype = None if intrinsic.name == "abs" else float_of_arguments(ctx)
+    if dtype is not None and (isinstance(of, Affine) or is_unasked(ctx, of) or _is_integer(of)):
+        of = values.cast(dtype, of, span)  # as in Python, the root of an integer is a float
+    return values.unary(_UNARY[intrinsic.name], of, span)
+
+
+def _is_integer(of: Value) -> bool:
+    return isinstance(of, Expr) and isinstance(of.dtype, IntType | IndexType)
 
 
 def no_keywords(ctx: Context, node: ast.Call, what: str) -> None:

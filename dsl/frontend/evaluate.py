@@ -266,7 +266,8 @@ def _compare(ctx: Context, node: ast.Compare) -> Value:
     ops = comparisons(ctx, node)
     operands = compared(ctx, node)
     result: Value = True
-    for op, a, b in zip(ops, operands, operands[1:], strict=False):
+    for op, first, second in zip(ops, operands, operands[1:], strict=False):
+        a, b = _as_float(ctx, first, second), _as_float(ctx, second, first)
         part = values.compare(op, a, b, ctx.span(node))
         if ctx.expanding and (always := _always(ctx, op, a, b)) is not None:
             part = always  # a function for all places is called where some of them cannot be

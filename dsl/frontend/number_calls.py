@@ -8,10 +8,11 @@ import math
 from collections.abc import Callable
 from typing import cast
 
+from dsl.errors.errors import Span
 from dsl.expressions import typing, values
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import BinaryOp, CompareOp, Expr, UnaryOp
-from dsl.expressions.types import FloatType, IntType, boolean
+from dsl.expressions.types import FixedType, FloatType, IntType, boolean
 from dsl.expressions.values import Value
 from dsl.frontend.arrays.constant_items import folded
 from dsl.frontend.arrays.shapes import numpy_name
@@ -107,20 +108,32 @@ def _rounded(ctx: Context, function: object, of: ast.expr, node: ast.Call) -> Va
         return int(function(found))
     if isinstance(found, Affine) or isinstance(found.dtype, IntType):
         return found
-    dtype = typing.settled(found, span).dtype
-    if not isinstance(dtype, FloatType):
+    found = typing.settled(found, span)
+    dtype = found.dtype
+    if isinstance(dtype, FixedType):
+        integer = IntType(max(dtype.integer, 1) + 1)
+    elif isinstance(dtype, FloatType):
+        integer = _INTEGER
+    else:
         return None
-    cut = values.cast(_INTEGER, found, span)
+    cut = values.cast(integer, found, span)
     if function is math.trunc:
         return cut
     if function is math.ceil:
-        above = values.compare(CompareOp.LT, values.cast(dtype, cut, span), found, span)
-        return values.cast(_INTEGER, values.binary(BinaryOp.ADD, cut, above, span), span)
-    below = values.compare(CompareOp.GT, values.cast(dtype, cut, span), found, span)
-    floor = values.cast(_INTEGER, values.binary(BinaryOp.SUB, cut, below, span), span)
+        above = values.compare(CompareOp.LT, _like(found, cut, span), found, span)
+        return values.cast(integer, values.binary(BinaryOp.ADD, cut, above, span), span)
+    below = values.compare(CompareOp.GT, _like(found, cut, span), found, span)
+    floor = values.cast(integer, values.binary(BinaryOp.SUB, cut, below, span), span)
     if function is math.floor:
         return floor
-    return _nearest(found, floor, dtype, ctx, node)
+    return _nearest(found, floor, ctx, node)
+
+
+def _like(found: Expr, integer: Expr, span: Span) -> Expr:
+    """An integer to compare with a fraction: next to fixed point it is exact as it is."""
+    return (
+        integer if isinstance(found.dtype, FixedType) else values.cast(found.dtype, integer, span)
+    )
 
 
 def _rounded_float(ctx: Context, name: str, of: ast.expr, node: ast.Call) -> Value | None:
@@ -135,6 +148,8 @@ def _rounded_float(ctx: Context, name: str, of: ast.expr, node: ast.Call) -> Val
     if isinstance(found, Affine) or isinstance(found.dtype, IntType):
         return found
     dtype = typing.settled(found, span).dtype
+    if isinstance(dtype, FixedType):
+        return _rounded(ctx, _CONSTANT.get(name, round), of, node)
     if not isinstance(dtype, FloatType):
         return None
     size = values.unary(UnaryOp.ABS, found, span)
@@ -154,14 +169,15 @@ def _rounded_float(ctx: Context, name: str, of: ast.expr, node: ast.Call) -> Val
             above = values.compare(CompareOp.LT, whole, small, span)
             rounded = values.cast(integer, values.binary(BinaryOp.ADD, cut, above, span), span)
         case _:
-            rounded = _nearest(small, floor, dtype, ctx, node)
+            assert isinstance(small, Expr)
+            rounded = _nearest(small, floor, ctx, node)
     return values.select(has_fraction, values.cast(dtype, rounded, span), found, span)
 
 
-def _nearest(found: Value, floor: Expr, dtype: FloatType, ctx: Context, node: ast.Call) -> Value:
+def _nearest(found: Expr, floor: Expr, ctx: Context, node: ast.Call) -> Value:
     """Rounded to the nearest, of two to the even one: the rest above ``floor`` is computed exactly where it decides."""
     span = ctx.span(node)
-    rest = values.binary(BinaryOp.SUB, found, values.cast(dtype, floor, span), span)
+    rest = values.binary(BinaryOp.SUB, found, _like(found, floor, span), span)
     odd = values.cast(boolean, values.binary(BinaryOp.AND, floor, 1, span), span)
     tie = values.logical("and", values.compare(CompareOp.EQ, rest, 0.5, span), odd, span)
     up = values.logical("or", values.compare(CompareOp.GT, rest, 0.5, span), tie, span)

@@ -1,4 +1,4 @@
-"""Ranges of what integer elements hold, from all that is written to them, whatever the data are.
+"""Ranges of what integer elements, and scalars of all types, hold, from all that is written to them, whatever the data are.
 
 Of an array it is one range for all elements; of a scalar one for each place of the program, so that what follows
 ``if index > 88: index = 88`` knows of it::
@@ -13,12 +13,13 @@ Of an array it is one range for all elements; of a scalar one for each place of 
 from __future__ import annotations
 
 import bisect
+import math
 from collections import defaultdict
 from collections.abc import Mapping
 
 from dsl.expressions.expr import Access, Const, Expr, loads, walk
 from dsl.expressions.types import DType, IndexType, IntType
-from dsl.expressions.value_range import Range, type_range
+from dsl.expressions.value_range import Range, assigned, type_range
 from dsl.programs.program import If, Loop, Node, Program, Stmt, Storage, statements_in
 from polyhedral.legality.counters import Counters
 from polyhedral.legality.flags import meant, resolved_values
@@ -53,7 +54,7 @@ class StoredRanges:
         self.types = {
             a.name: a.dtype
             for a in program.arrays
-            if a.storage is Storage.LOCAL and isinstance(a.dtype, IntType)
+            if a.storage is Storage.LOCAL and (isinstance(a.dtype, IntType) or not a.shape)
         }
         self.tables = {
             a.name: (min(a.contents), max(a.contents))
@@ -227,14 +228,16 @@ class StoredRanges:
     def _written(self, stmt: Stmt, case: Case) -> list[tuple[Case, Range]]:
         name, value, loops = stmt.target.array, self.values[stmt.name], self.loops[stmt.name]
         whole, counted = type_range(self.types[name]), self.counters.range_of(name)
-        if not isinstance(value.dtype, IntType | IndexType):
+        dtype = self.types[name]
+        if isinstance(dtype, IntType) and not isinstance(value.dtype, IntType | IndexType):
             return [(case, whole)]
         if name in self._scalars:
             parts = split(value, self._choices[stmt.name], case, loops, self.stored)
         else:
             parts = [(case, range_in(value, case, loops, self.stored))]
         found: list[tuple[Case, Range]] = []
-        for part, (low, high) in parts:
+        for part, held in parts:
+            low, high = held if isinstance(dtype, IntType) else assigned(held, dtype)
             if counted is not None:
                 low, high = max(low, counted[0]), min(high, counted[1])
             fits = whole[0] <= low <= high <= whole[1]
@@ -255,9 +258,7 @@ def _limits(program: Program, values: Mapping[str, Expr]) -> list[int]:
     found = {extent for a in program.arrays for extent in a.shape}
     for value in values.values():
         found |= {
-            int(e.value)
-            for e in walk(value)
-            if isinstance(e, Const) and isinstance(e.dtype, IntType | IndexType)
+            int(e.value) for e in walk(value) if isinstance(e, Const) and math.isfinite(e.value)
         }
     near = sorted({n + d for n in found for d in (-1, 0, 1)})
     return near if len(near) <= MOST_LIMITS else near[:: len(near) // MOST_LIMITS + 1]
