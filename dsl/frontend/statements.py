@@ -15,6 +15,7 @@ from dsl.frontend.arrays.locals import array_assignment
 from dsl.frontend.arrays.renamed import renamed
 from dsl.frontend.arrays.several_rows import several_rows
 from dsl.frontend.arrays.slice_assignments import element_loops
+from dsl.frontend.arrays.split_parts import split_parts
 from dsl.frontend.arrays.uneven_assignments import uneven_assignment
 from dsl.frontend.assignments import assign, augmented
 from dsl.frontend.conditions import DataCond, condition
@@ -159,7 +160,7 @@ def _assigned(ctx: Context, node: ast.Assign | ast.AugAssign, name: str | None) 
     node = as_list(ctx, node)
     loops = listed_ahead(ctx, node)
     if loops is None:
-        apart = several_rows(ctx, node)
+        apart = split_parts(ctx, node) or several_rows(ctx, node)
         made = uneven_assignment(ctx, node) if apart is None else apart
         loops = None if made is None else tuple(made)
     if loops is None:

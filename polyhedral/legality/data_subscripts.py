@@ -10,14 +10,16 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 
 from dsl.errors.errors import LanguageError, Span
-from dsl.expressions.expr import Cast, Const, Expr, Gather, Load, Scatter, Select, walk
+from dsl.expressions.expr import Access, Cast, Const, Expr, Gather, Load, Scatter, Select, walk
+from dsl.expressions.types import FloatType
 from dsl.expressions.value_range import Range
 from dsl.programs.pretty_expr import MARK, expr_text
-from dsl.programs.program import Program, Storage
+from dsl.programs.program import Array, Program, Storage
 from polyhedral.legality.kept_conditions import with_kept_conditions
 from polyhedral.legality.stored_ranges import StoredRanges
 from polyhedral.scop.scop import Scop, Statement
 
+_LEAST_INT = -(1 << 31)
 _LEAST = 4  # elements, of which as many as a type has values are worth one of its own
 Loops = Mapping[str, Mapping[str, Range]]
 """Ranges of the loop variables around each statement; those of statements that never run are left out."""
@@ -75,15 +77,32 @@ def _unproven(
         if low >= 0 and high < extent:
             continue
         text = _in_source(access.span, dim, len(access.indices)) or _text(_written(value))
+        if low <= _LEAST_INT and _is_cut_float(value):
+            limited = f"int(min(max(v, 0.0), {extent - 1}.0))"
+            found = f"limit the fraction v before it is an integer, {limited}: one that is too large is none"
+            return _outside(array, access, s, dim, text, (low, high), found)
         verb = "write" if isinstance(element, Scatter) else "read"
-        return LanguageError(
-            "W164",
-            f"subscript {dim} of '{array.name}' is {text}, which may be {low} to {high}",
-            span=access.span or s.stmt.span,
-            notes=[f"{array.name} is {array.type}: subscript {dim} must be 0 to {extent - 1}"],
-            help=_instead(text, low, high, extent, verb) + _or_declared(program, value, extent),
-        )
+        instead = _instead(text, low, high, extent, verb) + _or_declared(program, value, extent)
+        return _outside(array, access, s, dim, text, (low, high), instead)
     return None
+
+
+def _outside(
+    array: Array, access: Access, s: Statement, dim: int, text: str, held: Range, instead: str
+) -> LanguageError:
+    extent = access.within(array.shape)[dim]
+    return LanguageError(
+        "W164",
+        f"subscript {dim} of '{array.name}' is {text}, which may be {held[0]} to {held[1]}",
+        span=access.span or s.stmt.span,
+        notes=[f"{array.name} is {array.type}: subscript {dim} must be 0 to {extent - 1}"],
+        help=instead,
+    )
+
+
+def _is_cut_float(value: Expr) -> bool:
+    """Whether a float is made an integer in it."""
+    return any(isinstance(e, Cast) and isinstance(e.operand.dtype, FloatType) for e in walk(value))
 
 
 def _written(value: Expr) -> Expr:

@@ -19,6 +19,7 @@ BODIES = {
     "sums": "y[:] = np.cumsum(x * 2)\ny[0] = np.count_nonzero(x > 3) + np.sum(x > 5)",
     "picked": "z[:] = x[IDX] + np.arange(4) + x[[0, 7, 1, 1]]\ny[4:] = np.arange(1, 9, 2)",
     "shapes": "w[:, :] = x.reshape(4, 2) + np.outer(x[:4], x[4:6])\ny[:] = m.flatten() + np.ravel(w) + w.reshape(-1)",
+    "split": "a, b = np.split(x, 2)\ny[:4] = a - b\nleft, right = np.hsplit(m, 2)\nz[:] = left[:, 0] * right[:, 0]\np, q, r = np.array_split(x, 3)\np[0] = 5\ny[7] = x[0] + r.sum() + q[2]",
     "named": "t = m.T\nr = x[2:6].reshape(2, 2)\nz[:] = t[0] + r[1, 0]\ns = w.T.copy()\nw[0, 0] = 3\nz[1] = s[0, 0]\nfor v in m.reshape(8):\n    y[0] += v\nfor i, v in enumerate(x[:4]):\n    y[i] += v",
     "dimensions": "w[:] = x[:4, None] * m + x[np.newaxis, :2]",
     "masks": "y[:] = x\ny[y > 40] -= 7\ny[(y < 3) & (x > 1)] = z[1]\nz[z == 0] = 1\nz[0] = x[x > 3].sum() + np.sum(m[m < 0])",

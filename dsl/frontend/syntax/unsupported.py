@@ -71,6 +71,10 @@ CALLS: dict[str, str] = {
     "log1p": "write weft.log(1.0 + x)",
     "exp2": "write weft.exp(x * 0.6931471805599453)",
     "expm1": "write weft.exp(x) - 1.0",
+    "gradient": "write the differences: d[1:-1] = 0.5 * (x[2:] - x[:-2]), and both ends by themselves",
+    "trapezoid": "write (0.5 * (x[1:] + x[:-1])).sum(), times the distance",
+    "searchsorted": "count what is below: sum(v < key for v in x), or write a bisection with 'while lo < hi:'",
+    "interp": "find the interval with a loop, and write y[k] + t * (y[k + 1] - y[k])",
     "sinh": "write 0.5 * (weft.exp(x) - weft.exp(-x))",
     "cosh": "write 0.5 * (weft.exp(x) + weft.exp(-x))",
     **dict.fromkeys(
