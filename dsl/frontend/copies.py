@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 
 MAX_COPIES = 64
@@ -13,6 +14,12 @@ MAX_NESTED = 512
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """The body once for each of the constants: what each of its names stands for."""
+    """The body once for each of the constants: what each of its names stands for.
+
+    Attributes:
+        constants: of each copy.
+        body: where it is not that of the loop.
+    """
 
     constants: tuple[dict[str, object], ...]
+    body: tuple[ast.stmt, ...] | None = None

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dsl.errors.errors import LanguageError
 from dsl.expressions import typing, values
 from dsl.expressions.affine import Affine
-from dsl.expressions.expr import Access, Load
+from dsl.expressions.expr import Access, Expr, Load, loads
+from dsl.expressions.result_types import common_type
 from dsl.expressions.types import (
     ArrayType,
     ConstType,
@@ -198,6 +199,13 @@ def _loop_names(ctx: Context, array: Array) -> Iterator[str]:
         yield ctx.names.unique_loop(f"{array.name}_{letter}", around)
 
 
+def _is_of_numbers(ctx: Context, operand: Expr) -> bool:
+    """Whether an integer is computed of nothing but entries of tables of Python's numbers, which have no type."""
+    read = [access.array for access in loads(operand)]
+    is_integer = isinstance(operand.dtype, IntType) and operand.dtype != boolean
+    return is_integer and bool(read) and ctx.names.of_numbers.issuperset(read)
+
+
 def declare_assigned(ctx: Context, target: ast.Name, found: Value) -> tuple[Access, DType]:
     """The first assignment ``x = value``: it declares a scalar of the value's type, or, of a literal, of the type that
     is inferred (see `dsl.frontend.inferred`).
@@ -218,6 +226,10 @@ def declare_assigned(ctx: Context, target: ast.Name, found: Value) -> tuple[Acce
         dtype = IntType(32) if isinstance(dtype, IndexType) else dtype
         if target.id not in ctx.once and is_unasked(ctx, operand):
             dtype = type_of_unasked(ctx, target.id, span)
+        if target.id not in ctx.once and _is_of_numbers(ctx, operand):
+            dtype = common_type(
+                dtype, IntType(32)
+            )  # as of literals, and of an entry of a smaller table
     local = Array(target.id, dtype, (), Storage.LOCAL, False, 0, span, by_value=not inferred)
     array = ctx.names.declare(local)
     ctx.inferred.know(array.name, place if inferred else None, found)

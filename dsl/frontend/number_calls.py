@@ -17,6 +17,7 @@ from dsl.expressions.values import Value
 from dsl.frontend.arrays.constant_items import folded
 from dsl.frontend.arrays.shapes import numpy_name
 from dsl.frontend.context import Context
+from dsl.frontend.loop_numbers import cut_number
 from dsl.frontend.operands import value
 from dsl.frontend.quotients import quotient
 
@@ -48,6 +49,8 @@ def number_call(ctx: Context, node: ast.Call) -> Value | None:
             return _bits(ctx, of, node, is_length=func.attr == "bit_length")
         case ast.Call(args=[of], keywords=[]) if isinstance(func, ast.Name | ast.Attribute):
             function = _function(ctx, func)
+            if (known := cut_number(ctx, function, node)) is not None:
+                return known
             if (found := quotient(ctx, function, of, ctx.span(node))) is not None:
                 return found
             if numpy_name(function) in _OF_NUMPY:

@@ -57,7 +57,7 @@ class Names:
 
     ``reserved`` are all names that the function binds anywhere: a local that must be renamed (the
     second of two in sibling loops) keeps clear of them. ``arrays`` are those of them that are no
-    loop variables.
+    loop variables. ``of_numbers`` are the tables of Python's integers, whose elements have the narrowest type.
     """
 
     def __init__(
@@ -76,6 +76,7 @@ class Names:
         self.arguments = frozenset(self._scopes[0].arrays)
         self.locals: list[Array] = []
         self.tables: list[Array] = []
+        self.of_numbers: set[str] = set()
         self._copied: list[dict[str, object]] = []
         self.free: dict[str, tuple[int, int]] = {}
 

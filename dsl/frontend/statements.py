@@ -227,14 +227,15 @@ def _is_of_while(over: ast.expr) -> bool:
 
 def _copies(ctx: Context, node: ast.For, copies: Copies) -> tuple[Node, ...]:
     """The body for each of the constants that the loop runs over; behind a ``break`` they do nothing."""
-    jumps = [*jumps_in(node.body)]
+    inside = node.body if copies.body is None else [*copies.body]
+    jumps = [*jumps_in(inside)]
     breaks = next((j for j in jumps if isinstance(j, ast.Break)), None)
     done = "" if breaks is None else _flag(ctx, node, breaks)
     found: list[Node] = [] if breaks is None else [cleared(ctx, done, breaks)]
     around, ctx.copies = ctx.copies, ctx.copies * max(1, len(copies.constants))
     for constants in copies.constants:
         with ctx.names.copy(constants, ast.unparse(node.target), ctx.span(node.target)):
-            found += _loop_body(ctx, node.body, jumps, done)
+            found += _loop_body(ctx, inside, jumps, done)
     ctx.copies = around
     return (*found, *body(ctx, _orelse(node, breaks, done)))
 

@@ -95,11 +95,25 @@ def table_loop(ctx: Context, node: ast.For) -> ast.For | Copies | None:
     if not items:
         return Copies(())
     made = _Loop(ctx, node, leaves)
-    if made.is_loop():
-        return made.loop()
-    return Copies(
-        tuple({leaf.name: plain(leaf.column[n]) for leaf in leaves} for n in range(len(items)))
-    )
+    return made.loop() if made.is_loop() else _copies(ctx, node, leaves)
+
+
+def _copies(ctx: Context, node: ast.For, leaves: list[_Leaf]) -> Copies:
+    """The body for each of the items; a name that the body changes is a local, which each copy begins with its constant."""
+    stored = stored_in(node.body)
+    names = {x.name: ctx.names.unique(x.name) if x.name in stored else x.name for x in leaves}
+    first: list[ast.stmt] = []
+    for name, constant in names.items():
+        if name != constant:
+            target, value = ast.Name(name, ast.Store()), ast.Name(constant, ast.Load())
+            first.append(ast.Assign([target], value))
+    for statement in first:
+        for part in ast.walk(statement):
+            if isinstance(part, ast.stmt | ast.expr):
+                ast.copy_location(part, node.iter)
+    count = len(leaves[0].column)
+    made = [{names[x.name]: plain(x.column[n]) for x in leaves} for n in range(count)]
+    return Copies(tuple(made), (*first, *node.body))
 
 
 def _is_of_ranges(ctx: Context, node: ast.expr) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from dsl.errors.errors import LanguageError
+from dsl.expressions.expr import Index
 from dsl.expressions.value_range import type_range, value_range
 from dsl.interp import run
 from polyhedral.legality.program import check_program
@@ -43,7 +44,6 @@ def test_subscripts_of_fractions_are_inside(kernel: Load, body: str) -> None:
 @pytest.mark.parametrize(
     "body",
     [
-        "for i in range(16):\n    y[i] = x[int(i * 1.1)]",
         "y[0] = x[int(u)]",
         "y[0] = x[int(min(max(u, 0.0), 16.0))]",
         "y[0] = x[math.floor(min(max(u, -0.1), 3.0))]",
@@ -64,6 +64,19 @@ def test_roundings_of_fixed_point_are_those_of_python(kernel: Load) -> None:
     )
     text = _kernel(body.rstrip(), "x: i32[40], y: i32[40, 5]")
     assert differences(kernel(text), text.split("\n\n", 1)[1], 1) == []
+
+
+def test_fractions_of_loop_variables_alone_are_what_python_computes(kernel: Load) -> None:
+    forms = ["int(i * 0.3)", "math.floor((i - 8) * 0.7)", "math.ceil(-i * 1.1)", "round(i * 0.7)"]
+    forms += ["int(100 * math.sin(2 * math.pi * i / 16))", "int(math.sqrt(i * i + j * j))"]
+    body = "for i in range(1, 12, 2):\n    for j in range(4):\n" + "".join(
+        f"        y[i, j, {n}] = {text}\n" for n, text in enumerate(forms)
+    )
+    text = _kernel(body.rstrip(), "y: i32[12, 4, 6]")
+    found = kernel(text)
+    assert differences(found, text.split("\n\n", 1)[1]) == []
+    value = next(iter(found.program.statements())).value
+    assert isinstance(value, Index)  # affine
 
 
 def _expression(choose: random.Random, depth: int) -> str:

@@ -40,6 +40,8 @@ BODIES = {
     "array": "for r, row in enumerate(ARRAY):\n    y[r] = sum(int(a) * b for a, b in zip(row, x))",
     "combinations": "for n, (a, b) in enumerate(itertools.combinations(range(4), 2)):\n    y[n] = x[a] - 2 * x[b]",
     "changed": "for n, t in enumerate(TAPS):\n    t = t + x[n]\n    t *= 2\n    y[n] = t",
+    "changed_copies": "for d, w in PLACES:\n    if x[0] > w:\n        d = 3\n    y[d] += w",
+    "changed_entries": "for v in MANY:\n    v = x[0] * 9 - v\n    y[0] += v",
     "left": "for row in ROWS:\n    for k, w in enumerate(row):\n        if x[k] == w:\n            continue\n        if x[k] < 2:\n            break\n        y[0] += w * x[k]\n    else:\n        y[1] += 1",
     "values": "a = x[0]\nb = x[1]\nfor n, v in enumerate([a, b, x[2]]):\n    b += 5\n    x[2] = 7\n    y[n] = v\nfor v in (a, x[3]):\n    y[4] = 2 * y[4] + v",
     "folded": "y[0] = sum(TAPS) * x[0] + max(TAPS) - min(TAPS)\ny[1] = pow(3, 5, 7)",

@@ -64,6 +64,8 @@ def rom_entry(
     name = getattr(base, "id", None) or getattr(base, "attr", "table")
     name = name if NAME.fullmatch(str(name)) else "table"
     array = ctx.names.table(str(name), dtype, data.shape, words, ctx.span(base))
+    if data.dtype == object:
+        ctx.names.of_numbers.add(array.name)
     places = [_place(ctx, key, extent, node) for key, extent in zip(keys, data.shape, strict=True)]
     return element(array.name, dtype, places, ctx.span(node))
 
