@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import assert_never, cast
 
 from dsl.expressions import real_range
-from dsl.expressions.affine import Affine
 from dsl.expressions.comparisons import MIRRORED, OPPOSITE, clip, decided, halfway, told
 from dsl.expressions.expr import (
     Access,
@@ -30,6 +29,7 @@ from dsl.expressions.expr import (
     Unary,
     UnaryOp,
 )
+from dsl.expressions.facts import Fact, narrow
 from dsl.expressions.inverses import rest_of
 from dsl.expressions.numeric import bounds
 from dsl.expressions.real_range import RealRange
@@ -39,14 +39,8 @@ from dsl.expressions.types import DType, IndexType, IntType, boolean
 Range = tuple[int, int]
 """The smallest and the largest value, both included."""
 
-Fact = tuple[Expr, bool]
-"""A condition, and whether it holds."""
-
 Stored = Callable[[Access, DType], Range]
 """The range of what an access may read, of integer type."""
-
-MOST_CASES = 16
-"""A condition of more cases is one: each clause of a long conjunction would double them."""
 
 
 def type_range(dtype: DType) -> Range:
@@ -65,11 +59,6 @@ def value_range(expr: Expr, loops: Mapping[str, Range], stored: Stored) -> Range
         stored: the range of what an access reads, a gather's among them.
     """
     return _Ranges(loops, stored).any(expr)
-
-
-def assigned(held: Range, dtype: DType) -> Range:
-    """What values of a range, or fractions of one, are as values of a type of fractions."""
-    return cast(Range, real_range.converted(held, dtype))
 
 
 def ranges_where(
@@ -92,22 +81,6 @@ def loops_where(cond: Expr, holds: bool, loops: Mapping[str, Range]) -> Mapping[
 def truth_where(cond: Expr, loops: Mapping[str, Range]) -> bool | None:
     """Whether a condition holds for all values of the loop variables, or for none; None where neither is known."""
     return _Ranges(loops, lambda _, dtype: type_range(dtype)).truth(cond)
-
-
-def cases(cond: Expr, holds: bool) -> list[tuple[Fact, ...]]:
-    """What may be the case where a condition holds, or does not: ``a or b`` is ``a``, or ``b`` without ``a``."""
-    match cond:
-        case Unary(UnaryOp.NOT, x):
-            return cases(x, not holds)
-        case Binary(BinaryOp.AND | BinaryOp.OR as op, a, b) if cond.dtype == boolean:
-            is_both = (op is BinaryOp.AND) is holds
-            first, second = cases(a, holds if is_both else not holds), cases(b, holds)
-            if len(first) * len(second) > MOST_CASES:
-                return [((cond, holds),)]
-            both = [(*one, *other) for one in first for other in second]
-            return both if is_both else [*cases(a, holds), *both]
-        case _:
-            return [((cond, holds),)]
 
 
 class _Ranges:
@@ -305,7 +278,7 @@ class _Ranges:
         loops = dict(self.loops)
         for value, op, (least, most) in said:
             if isinstance(value, Index):
-                _narrow(loops, value.affine, op, least, most)
+                narrow(loops, value.affine, op, least, most)
         return _Ranges(loops, self.stored, (*self.told, *said), (*self.pairs, *_pairs(cond, holds)))
 
     def _difference(self, found: Range, lhs: Expr, rhs: Expr) -> Range:
@@ -408,22 +381,6 @@ def _pairs(cond: Expr, holds: bool) -> Iterator[tuple[Expr, CompareOp, Expr]]:
             yield bare(lhs), op if holds else OPPOSITE[op], bare(rhs)
         case _:
             return
-
-
-def _narrow(loops: dict[str, Range], of: Affine, op: CompareOp, least: int, most: int) -> None:
-    """Leave of the loop variables' ranges where an expression of them compares so with one of ``least`` to ``most``."""
-    low, high = of.interval(loops)
-    low, high = clip((low, high), op, least, most)
-    for name, c in of.terms:
-        if not isinstance(name, str):
-            continue
-        rest = (of - Affine.of(name) * c).interval(loops)
-        ends = [-(-(low - rest[1]) // c), (high - rest[0]) // c]
-        if c < 0:
-            ends = [-(-(high - rest[0]) // c), (low - rest[1]) // c]
-        first, last = max(loops[name][0], ends[0]), min(loops[name][1], ends[1])
-        if first <= last:  # else this is never computed
-            loops[name] = first, last
 
 
 def _fitted(found: Range, dtype: DType) -> Range:

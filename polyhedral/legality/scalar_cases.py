@@ -16,8 +16,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dsl.expressions.expr import Access, Cast, Expr, Load, Select, loads, walk
+from dsl.expressions.facts import Fact, cases
 from dsl.expressions.types import DType, boolean
-from dsl.expressions.value_range import Fact, Range, cases, ranges_where, value_range
+from dsl.expressions.value_range import Range, ranges_where, value_range
 
 MOST_CASES = 12
 

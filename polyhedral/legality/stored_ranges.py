@@ -16,10 +16,12 @@ import bisect
 import math
 from collections import defaultdict
 from collections.abc import Mapping
+from typing import cast
 
 from dsl.expressions.expr import Access, Const, Expr, loads, walk
+from dsl.expressions.real_range import converted
 from dsl.expressions.types import DType, IndexType, IntType
-from dsl.expressions.value_range import Range, assigned, type_range
+from dsl.expressions.value_range import Range, type_range
 from dsl.programs.program import If, Loop, Node, Program, Stmt, Storage, statements_in
 from polyhedral.legality.counters import Counters
 from polyhedral.legality.flags import meant, resolved_values
@@ -237,7 +239,7 @@ class StoredRanges:
             parts = [(case, range_in(value, case, loops, self.stored))]
         found: list[tuple[Case, Range]] = []
         for part, held in parts:
-            low, high = held if isinstance(dtype, IntType) else assigned(held, dtype)
+            low, high = held if isinstance(dtype, IntType) else cast(Range, converted(held, dtype))
             if counted is not None:
                 low, high = max(low, counted[0]), min(high, counted[1])
             fits = whole[0] <= low <= high <= whole[1]

@@ -21,8 +21,8 @@ from dsl.expressions.expr import (
     Load,
     loads,
 )
+from dsl.expressions.facts import MOST_CASES, cases
 from dsl.expressions.types import IntType, boolean
-from dsl.expressions.value_range import MOST_CASES, cases
 from dsl.kernels.loader import load
 from dsl.schedules.schedule import Schedule
 from polyhedral.legality.stored_ranges import StoredRanges
