@@ -69,7 +69,7 @@ def test_a_space_that_was_cut_short_has_the_first_structures(checks) -> None:
 
 def test_a_run_without_any_time_ends_with_the_program_as_it_stands(monkeypatch, tmp_path: Path):
     pytest.importorskip("optuna")
-    monkeypatch.setattr(options, "patience_of", lambda _: Patience(0.0, 0.0, 0.0, 0.0))
+    monkeypatch.setattr(options, "patience_of", lambda *_: Patience(0.0, 0.0, 0.0, 0.0))
     asked = {"device": "xc7z020", "evaluator": "model", "progress": False}
     run = weft.explore(scaled, out=tmp_path, seconds=1, **asked)
     (only,) = run.designs
