@@ -52,7 +52,7 @@ _LEVELS = 24
 """Budgets that a large space is solved for, each a fifth less than the one before; for fewer trials fewer of the same range."""
 _LESS = 0.8
 _FEWEST = 6
-_EACH_TRIAL = 2  # budgets for each trial that is left: most of what is planned for others no trial is left for
+_EACH_TRIAL = 1  # budgets for each trial that is left: most of what is planned for others no trial is left for
 _EACH = 3  # solutions of each
 _FAR = 1.5
 """Times the cycles of the fastest variant for a budget, above which a variant is not solved for it. With less to spend

@@ -56,10 +56,11 @@ def extremes(x: u8[48, 64], low: u8[1], high: u8[1]):
 
 
 @weft.kernel
-def peak(x: f32[4096], high: f32[1]):
+def peak(x: f32[64, 64], high: f32[1]):
     hi: f32 = 0.0
-    for i in range(4096):
-        hi = max(hi, x[i])
+    for i in range(64):
+        for j in range(64):
+            hi = max(hi, x[i, j])
     high[0] = hi
 
 

@@ -37,6 +37,7 @@ _STATES = 4
 _FLOAT_STATES = 8
 """States in which an element is read, updated and written, rounded up to a power of two: of integers and of floats."""
 _MOST = 64  # parts, as many as copies of the loop
+_AROUND = 2  # loops of an extremum, at least
 _SHARE = 2
 _TILES = 4
 """So small a part of the room for copies is at most for tables in parts, and of what is left for tiles."""
@@ -121,8 +122,12 @@ def _parts(
 
 
 def _is_extremum(statement: Statement) -> bool:
-    """Whether it is the least or the largest of all its iterations: those of rows go on side by side."""
+    """Whether it is the least or the largest of all its iterations: those of rows go on side by side, and an array of one
+    dimension has few ports, so that what copies wait for one another is little beside copying.
+    """
     stmt = statement.stmt
+    if len(statement.loops) < _AROUND:
+        return False
     if not isinstance(stmt.value, Binary) or stmt.value.op not in (BinaryOp.MIN, BinaryOp.MAX):
         return False
     return reduction_access(statement) is not None and not _variables(stmt.target)
