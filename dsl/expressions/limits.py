@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from dsl.expressions import typing
 from dsl.expressions.comparisons import OPPOSITE
+from dsl.expressions.conversions import has_all_of
 from dsl.expressions.expr import (
     Binary,
     BinaryOp,
@@ -21,7 +22,6 @@ from dsl.expressions.expr import (
 )
 from dsl.expressions.numeric import Exact
 from dsl.expressions.types import DType, FloatType
-from dsl.expressions.value_range import has_all_of
 
 _OTHER = {BinaryOp.MIN: BinaryOp.MAX, BinaryOp.MAX: BinaryOp.MIN}
 

@@ -12,6 +12,7 @@ from typing import assert_never, cast
 
 from dsl.expressions import real_range
 from dsl.expressions.comparisons import MIRRORED, OPPOSITE, clip, decided, halfway, told
+from dsl.expressions.conversions import bare
 from dsl.expressions.expr import (
     Access,
     Binary,
@@ -391,18 +392,3 @@ def _fitted(found: Range, dtype: DType) -> Range:
 
 def _is_integer(expr: Expr) -> bool:
     return isinstance(expr.dtype, IntType | IndexType)
-
-
-def bare(expr: Expr) -> Expr:
-    """Without conversions to types that hold every value of the operand."""
-    while isinstance(expr, Cast) and has_all_of(expr.dtype, expr.operand.dtype):
-        expr = expr.operand
-    return expr
-
-
-def has_all_of(wide: DType, narrow: DType) -> bool:
-    """Whether an integer type has all values of another one."""
-    if not all(isinstance(t, IntType | IndexType) for t in (wide, narrow)):
-        return False
-    outer, inner = type_range(wide), type_range(narrow)
-    return outer[0] <= inner[0] and inner[1] <= outer[1]

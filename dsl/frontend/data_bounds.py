@@ -31,9 +31,10 @@ from dataclasses import dataclass
 from dsl.errors.errors import LanguageError
 from dsl.expressions import values
 from dsl.expressions.affine import Affine
+from dsl.expressions.conversions import bare
 from dsl.expressions.expr import Access, Binary, BinaryOp, Const, Expr, loads
 from dsl.expressions.types import DType, IndexType, IntType
-from dsl.expressions.value_range import Range, bare, type_range, value_range
+from dsl.expressions.value_range import Range, type_range, value_range
 from dsl.expressions.values import Value
 from dsl.frontend.arrays.extents import extent_of
 from dsl.frontend.context import Context

@@ -21,8 +21,8 @@ from typing import Literal
 
 from dsl.expressions import values
 from dsl.expressions.affine import Affine
+from dsl.expressions.conversions import bare
 from dsl.expressions.expr import Binary, BinaryOp, Const, Expr, Index
-from dsl.expressions.value_range import bare
 from dsl.expressions.values import Value
 
 Kind = Literal["", "min", "max"]

@@ -180,7 +180,6 @@ REFUSED = {
     "assert x[0] > 9": "'assert' of data or loop variables is not supported",
     "y[0] = 1 if x[0] else (t := 3)": "':=' that a condition decides on is not supported",
     "a, b, c = x": "3 targets are not assigned by x",
-    "y[0] = math.sin(x[0])": "sin is a function of floats, not of i16",
 }
 
 
