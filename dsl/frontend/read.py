@@ -30,6 +30,7 @@ from dsl.frontend.syntax.source import FunctionSource, assigned_once, assigned_p
 from dsl.programs.kept_bits import kept_bits
 from dsl.programs.program import Array, Program, Storage
 from dsl.programs.scopes import ordered_locals
+from dsl.programs.single_bits import single_bits
 
 
 def read_kernel(request: Request) -> Program:
@@ -40,7 +41,8 @@ def read_kernel(request: Request) -> Program:
     """
     check_signature(request.source)
     inferred = Inferred()
-    return kept_bits(tabulated(inferred.settled(lambda: _read(request, inferred))))
+    program = inferred.settled(lambda: _read(request, inferred))
+    return kept_bits(single_bits(tabulated(program)))
 
 
 def _read(request: Request, inferred: Inferred) -> Program:

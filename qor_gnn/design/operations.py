@@ -152,7 +152,9 @@ class Operations:
         return replace(made, of_power=taken[0]) if by_power and kind == "mod" else made
 
     def _bit_test(self, taken: tuple[Value, ...], predicate: int | None) -> Value | None:
-        """What ``(x & 4) != 0`` or ``(x & 4) == 4`` says: that bit, or its inverse; None of another comparison."""
+        """What ``(x & 4) != 0``, ``(x & 4) == 4`` or ``b != 0`` of one bit says: that bit, or its inverse; None of another
+        comparison.
+        """
         masked, number = taken
         if (
             predicate not in (_EQUAL, _OTHER)
@@ -160,12 +162,14 @@ class Operations:
             or masked.op.type != "int"
         ):
             return None
-        mask = next((v.op for v in masked.taken if v.op.kind == "const"), None)
-        if masked.op.kind != "and" or mask is None or int(mask.value).bit_count() != 1:
-            return None
-        if int(number.op.value) not in (0, int(mask.value)):
-            return None
-        bit = Value(masked.op, masked.taken, masked.number, _BIT, True)
+        bit = masked
+        if masked.type != _BIT:
+            mask = next((v.op for v in masked.taken if v.op.kind == "const"), None)
+            if masked.op.kind != "and" or mask is None or int(mask.value).bit_count() != 1:
+                return None
+            if int(number.op.value) not in (0, int(mask.value)):
+                return None
+            bit = Value(masked.op, masked.taken, masked.number, _BIT, True)
         if (int(number.op.value) == 0) == (predicate == _OTHER):
             return bit
         return self._made(Op("xor", *_BIT), _BIT, (bit, self.constant(1, _BIT)))
