@@ -37,19 +37,18 @@ from dsl.expressions.expr import (
     Access,
     Binary,
     BinaryOp,
-    Cast,
     Compare,
     CompareOp,
     Const,
     Expr,
-    Gather,
     Index,
     Load,
-    Scatter,
     Select,
     Unary,
     UnaryOp,
+    children,
     walk,
+    with_operands,
 )
 from dsl.expressions.numeric import bounds
 from dsl.expressions.types import DType, FloatType, IndexType, IntType, boolean
@@ -161,17 +160,7 @@ class _Tables:
         """An expression; the same object where nothing in it changes."""
         if isinstance(expr, Select) and (found := self._choice(expr, ranges)) is not None:
             return found
-        parts = _operands(expr)
-        new = {name: self._part(part, ranges) for name, part in parts.items()}
-        if all(new[name] is part for name, part in parts.items()):
-            return expr
-        return replace(expr, **new)  # type: ignore[arg-type]
-
-    def _part(self, part: Expr | tuple[Expr, ...], ranges: Ranges) -> Expr | tuple[Expr, ...]:
-        if not isinstance(part, tuple):
-            return self.of(part, ranges)
-        new = tuple(self.of(p, ranges) for p in part)
-        return part if all(a is b for a, b in zip(part, new, strict=True)) else new
+        return with_operands(expr, [self.of(part, ranges) for part in children(expr)])
 
     def _choice(self, choice: Select, ranges: Ranges) -> Expr | None:
         """What stands for a choice; None where it stays as it is."""
@@ -212,23 +201,6 @@ class _Tables:
         )
         self.tables.append(array)
         return array
-
-
-def _operands(expr: Expr) -> dict[str, Expr | tuple[Expr, ...]]:
-    """The operands of an expression, by field."""
-    match expr:
-        case Const() | Load() | Index():
-            return {}
-        case Gather(data=data):
-            return {"data": data}
-        case Scatter(data=data, value=value):
-            return {"data": data, "value": value}
-        case Unary(operand=x) | Cast(operand=x):
-            return {"operand": x}
-        case Binary(lhs=a, rhs=b) | Compare(lhs=a, rhs=b):
-            return {"lhs": a, "rhs": b}
-        case Select(cond=c, then=a, orelse=b):
-            return {"cond": c, "then": a, "orelse": b}
 
 
 def _value(node: Node) -> Expr | None:

@@ -8,8 +8,8 @@ shifted, which is cast first where bits would be lost (see `dsl.expressions.shif
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
 
@@ -221,6 +221,25 @@ def children(expr: Expr) -> tuple[Expr, ...]:
             return (a, b)
         case Select(cond=c, then=a, orelse=b):
             return (c, a, b)
+
+
+def with_operands(expr: Expr, parts: Sequence[Expr]) -> Expr:
+    """The expression of other operands, of the types of those that it has; itself where these are the same."""
+    if all(a is b for a, b in zip(parts, children(expr), strict=True)):
+        return expr
+    match expr:
+        case Unary() | Cast():
+            return replace(expr, operand=parts[0])
+        case Binary() | Compare():
+            return replace(expr, lhs=parts[0], rhs=parts[1])
+        case Select():
+            return replace(expr, cond=parts[0], then=parts[1], orelse=parts[2])
+        case Gather():
+            return replace(expr, data=tuple(parts))
+        case Scatter():
+            return replace(expr, data=tuple(parts[:-1]), value=parts[-1])
+        case _:
+            raise TypeError(f"{type(expr).__name__} has no operands")
 
 
 def walk(expr: Expr) -> Iterator[Expr]:

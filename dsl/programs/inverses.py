@@ -15,7 +15,7 @@ After::
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dsl.expressions import typing
 from dsl.expressions.expr import (
@@ -26,13 +26,11 @@ from dsl.expressions.expr import (
     CompareOp,
     Const,
     Expr,
-    Gather,
-    Scatter,
     Select,
-    Unary,
     UnaryOp,
     children,
     walk,
+    with_operands,
 )
 from dsl.expressions.inverses import inverse
 from dsl.expressions.literals import const
@@ -103,29 +101,12 @@ def without_dividers(value: Expr, found: Mapping[int, Division]) -> Expr:
         if id(x) not in done:
             parts = [of(part) for part in children(x)]
             division = found.get(id(x))
-            done[id(x)] = _with(x, parts) if division is None else _divided(division, parts[0])
+            done[id(x)] = (
+                with_operands(x, parts) if division is None else _divided(division, parts[0])
+            )
         return done[id(x)]
 
     return of(value)
-
-
-def _with(x: Expr, parts: list[Expr]) -> Expr:
-    """An expression of other operands, which are of the types of those that it has."""
-    if all(a is b for a, b in zip(parts, children(x), strict=True)):
-        return x
-    match x:
-        case Unary() | Cast():
-            return replace(x, operand=parts[0])
-        case Binary() | Compare():
-            return replace(x, lhs=parts[0], rhs=parts[1])
-        case Select():
-            return replace(x, cond=parts[0], then=parts[1], orelse=parts[2])
-        case Gather():
-            return replace(x, data=tuple(parts))
-        case Scatter():
-            return replace(x, data=tuple(parts[:-1]), value=parts[-1])
-        case _:
-            raise TypeError(f"{type(x).__name__} has no operands")
 
 
 def _divided(division: Division, x: Expr) -> Expr:

@@ -7,7 +7,7 @@ computed is the same, of fewer bits. Rotations, hashes and ciphers are written s
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from dsl.expressions.expr import (
@@ -29,7 +29,7 @@ from dsl.expressions.expr import (
 from dsl.expressions.numeric import width_of
 from dsl.expressions.result_types import binary_type, common_type, unary_type
 from dsl.expressions.types import IndexType, IntType
-from dsl.programs.program import If, Loop, Node, Program, Stmt, Storage
+from dsl.programs.program import Program, Stmt, Storage, map_statements
 
 _EVERY = 1 << 30
 """All bits of an expression, of whatever type."""
@@ -60,7 +60,7 @@ def kept_bits(program: Program) -> Program:
     if not widths:
         return program
     kept = {a.name: a.dtype.width for a in program.arrays if isinstance(a.dtype, IntType)}
-    needs = _needs(list(_statements(program.body)), kept, widths)
+    needs = _needs(list(program.statements()), kept, widths)
     types = {
         a.name: IntType(max(needs[a.name], 1 + a.dtype.signed), a.dtype.signed)
         for a in program.locals
@@ -74,18 +74,15 @@ def kept_bits(program: Program) -> Program:
         for a in program.arrays
     )
     wide = {a.name: a.dtype.width for a in arrays if isinstance(a.dtype, IntType)}
-    return replace(program, arrays=arrays, body=_rebuilt(program.body, types, wide))
 
+    def rebuilt(s: Stmt) -> Stmt:
+        if s.target.array not in types and not any(a.array in types for a in loads(s.value)):
+            return s
+        bits = wide.get(s.target.array, _EVERY)
+        return replace(s, value=_Rebuilding(types).of(s.value, bits))
 
-def _statements(nodes: Sequence[Node]) -> Iterator[Stmt]:
-    for n in nodes:
-        match n:
-            case Stmt():
-                yield n
-            case Loop(body=body):
-                yield from _statements(body)
-            case If(then=then, orelse=orelse):
-                yield from _statements((*then, *orelse))
+    body = tuple(map_statements(node, rebuilt) for node in program.body)
+    return replace(program, arrays=arrays, body=body)
 
 
 def _needs(
@@ -188,26 +185,6 @@ class _Needs:
         if bits > self.found.get(name, width):
             self.found[name] = width if self.rounds > _ROUNDS else bits
             self.has_grown = True
-
-
-def _rebuilt(
-    nodes: Sequence[Node], types: dict[str, IntType], wide: dict[str, int]
-) -> tuple[Node, ...]:
-    made: list[Node] = []
-    for n in nodes:
-        match n:
-            case Stmt(target=target, value=value):
-                if target.array in types or any(a.array in types for a in loads(value)):
-                    kept = wide.get(target.array, _EVERY)
-                    n = replace(n, value=_Rebuilding(types).of(value, kept))
-            case Loop(body=body):
-                n = replace(n, body=_rebuilt(body, types, wide))
-            case If(then=then, orelse=orelse):
-                n = replace(
-                    n, then=_rebuilt(then, types, wide), orelse=_rebuilt(orelse, types, wide)
-                )
-        made.append(n)
-    return tuple(made)
 
 
 @dataclass(slots=True)
