@@ -9,17 +9,15 @@ from dsl.expressions import typing
 from dsl.expressions.expr import (
     Binary,
     BinaryOp,
-    Cast,
-    Compare,
     Const,
     Expr,
     Gather,
-    Index,
     Load,
-    Scatter,
     Select,
     Unary,
     UnaryOp,
+    children,
+    with_operands,
 )
 from dsl.expressions.types import boolean
 
@@ -84,26 +82,10 @@ def with_choices(expr: Expr, decide: Callable[[Expr], Expr | bool]) -> Expr:
         decide: whether a condition holds, or what is left of it where that is not known.
     """
 
-    def inside(x: Expr) -> Expr:
-        return with_choices(x, decide)
-
-    match expr:
-        case Const() | Load() | Index():
-            return expr
-        case Gather(access, data, dtype):
-            return Gather(access, tuple(map(inside, data)), dtype)
-        case Scatter(access, data, value):
-            return Scatter(access, tuple(map(inside, data)), inside(value))
-        case Unary(op, x, dtype, span):
-            return Unary(op, inside(x), dtype, span)
-        case Cast(x, dtype, span):
-            return Cast(inside(x), dtype, span)
-        case Binary(op, a, b, dtype, span):
-            return Binary(op, inside(a), inside(b), dtype, span)
-        case Compare(op, a, b, dtype, span):
-            return Compare(op, inside(a), inside(b), dtype, span)
-        case Select(c, a, b, dtype, span):
-            decided = decide(c)
-            if isinstance(decided, bool):
-                return inside(a if decided else b)
-            return Select(decided, inside(a), inside(b), dtype, span)
+    parts = children(expr)
+    if isinstance(expr, Select):
+        decided = decide(expr.cond)
+        if isinstance(decided, bool):
+            return with_choices(expr.then if decided else expr.orelse, decide)
+        return with_operands(expr, [decided, *(with_choices(x, decide) for x in parts[1:])])
+    return with_operands(expr, [with_choices(x, decide) for x in parts])

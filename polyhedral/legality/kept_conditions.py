@@ -26,19 +26,15 @@ from dataclasses import dataclass, field, replace
 
 from dsl.expressions.expr import (
     Access,
-    Binary,
-    Cast,
     Compare,
-    Const,
     Expr,
     Gather,
-    Index,
     Load,
     Scatter,
-    Select,
-    Unary,
+    children,
     loads,
     walk,
+    with_operands,
 )
 from dsl.expressions.types import boolean
 from dsl.programs.names import unused
@@ -139,22 +135,6 @@ def _has(stmt: Stmt, cond: Compare) -> bool:
 
 def _replaced(expr: Expr, cond: Compare, flag: Load) -> Expr:
     """The expression with the flag in the place of the condition."""
-
-    def inside(part: Expr) -> Expr:
-        return _replaced(part, cond, flag)
-
     if expr == cond:
         return flag
-    match expr:
-        case Const() | Load() | Index():
-            return expr
-        case Gather(data=data):
-            return replace(expr, data=tuple(map(inside, data)))
-        case Scatter(data=data, value=value):
-            return replace(expr, data=tuple(map(inside, data)), value=inside(value))
-        case Unary(operand=x) | Cast(operand=x):
-            return replace(expr, operand=inside(x))
-        case Binary(lhs=a, rhs=b) | Compare(lhs=a, rhs=b):
-            return replace(expr, lhs=inside(a), rhs=inside(b))
-        case Select(cond=c, then=a, orelse=b):
-            return replace(expr, cond=inside(c), then=inside(a), orelse=inside(b))
+    return with_operands(expr, [_replaced(part, cond, flag) for part in children(expr)])
