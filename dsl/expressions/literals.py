@@ -59,7 +59,7 @@ def _inexact(value: float, span: Span | None, example: FixedType) -> LanguageErr
         "W122",
         f"the literal {value!r} has no exact fixed-point type here",
         span=span,
-        help=f"say which type it has, as in {example}({value!r})",
+        help=f"say which type it has: f32({value!r}) makes floats, {example}({value!r}) fixed point",
     )
 
 

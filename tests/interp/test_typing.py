@@ -305,7 +305,7 @@ ERRORS = [
     (
         lambda: binary(B.MUL, of(fixed[12, 4]), 0.1),
         "error[W122]: the literal 0.1 has no exact fixed-point type here\n"
-        "help: say which type it has, as in fixed[12, 4](0.1)",
+        "help: say which type it has: f32(0.1) makes floats, fixed[12, 4](0.1) fixed point",
     ),
     (
         lambda: binary(B.MUL, of(f16), 1e6),
