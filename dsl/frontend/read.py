@@ -27,10 +27,9 @@ from dsl.frontend.scope import Names
 from dsl.frontend.statements import statement, whole_body
 from dsl.frontend.syntax.apart import assigned_apart
 from dsl.frontend.syntax.source import FunctionSource, assigned_once, assigned_plainly, surveyed
-from dsl.programs.kept_bits import kept_bits
+from dsl.programs.lean import lean
 from dsl.programs.program import Array, Program, Storage
 from dsl.programs.scopes import ordered_locals
-from dsl.programs.single_bits import single_bits
 
 
 def read_kernel(request: Request) -> Program:
@@ -41,8 +40,7 @@ def read_kernel(request: Request) -> Program:
     """
     check_signature(request.source)
     inferred = Inferred()
-    program = inferred.settled(lambda: _read(request, inferred))
-    return kept_bits(single_bits(tabulated(program)))
+    return lean(tabulated(inferred.settled(lambda: _read(request, inferred))))
 
 
 def _read(request: Request, inferred: Inferred) -> Program:

@@ -24,12 +24,11 @@ from dsl.expressions.expr import (
 from dsl.expressions.types import FixedType, FloatType, IntType, bf16, f32, f64
 from dsl.expressions.value_range import truth_where
 from dsl.kernels.loader import load
-from dsl.programs.kept_bits import kept_bits
+from dsl.programs.lean import lean
 from dsl.programs.pretty import pretty
 from dsl.programs.pretty_expr import affine_text, cond_text
 from dsl.programs.program import Array, If, Loop, Program, Stmt, Storage
 from dsl.programs.scopes import ordered_locals
-from dsl.programs.single_bits import single_bits
 from polyhedral.legality.stored_ranges import StoredRanges
 from tests.frontend.conftest import Load
 from tests.support.random_programs import random_program
@@ -219,7 +218,7 @@ def test_random_programs_read_back(tmp_path: Path) -> None:
         if is_normal(program):
             compared += 1
             text = pretty(program)
-            wanted = as_read(kept_bits(single_bits(ordered_locals(program))))
+            wanted = as_read(lean(ordered_locals(program)))
             assert read(text, tmp_path) == wanted, f"seed {seed}\n{text}"
     assert compared > SEEDS * 0.7
 
