@@ -6,6 +6,7 @@ import pytest
 
 from dsl.errors.errors import LanguageError
 from dsl.expressions.expr import loads
+from dsl.programs.lean import lean
 from dsl.programs.program import If, Loop, Program, Stmt, Storage
 from dsl.schedules.schedule import Schedule
 from polyhedral.legality.program import check_program
@@ -22,7 +23,7 @@ NONE = Schedule()
 def test_the_text_of_a_program_loads_back_to_it(profile, count):
     for seed in range(count):
         program = random_program(seed, profile)
-        assert reloaded(program) == as_read(program), seed
+        assert reloaded(program) == as_read(lean(program)), seed
 
 
 @pytest.mark.parametrize(("profile", "count"), [(FAST, 150), (BALANCED, 200), (LONG, 50)])
