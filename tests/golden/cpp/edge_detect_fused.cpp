@@ -20,8 +20,8 @@ y:
         // image[y + 2, x + 1, c] + image[y + 2, x + 2, c]) / 8.0
         ring[y][x][c] = (image[y][x][c] + image[y][x + 1][c] + image[y][x + 2][c] +
                          image[y + 1][x][c] + image[y + 1][x + 2][c] + image[y + 2][x][c] +
-                         image[y + 2][x + 1][c] + image[y + 2][x + 2][c]) /
-                        8.0f;
+                         image[y + 2][x + 1][c] + image[y + 2][x + 2][c]) *
+                        0.125f;
         if (y >= 1 && x >= 1) {
           // S1 (edge_detect.py:30): out[y, x, c] = abs(ring[y + 1, x + 1, c] - ring[y, x, c]) +
           // abs(ring[y + 1, x, c] - ring[y, x + 1, c])

@@ -77,8 +77,8 @@ y:
           // image[y + 2, x + 1, c] + image[y + 2, x + 2, c]) / 8.0
           ring[y][x][c] = (image_window[0][0][0] + image_window[0][1][0] + image_window[0][2][0] +
                            image_window[1][0][0] + image_window[1][2][0] + image_window[2][0][0] +
-                           image_window[2][1][0] + image_window[2][2][0]) /
-                          8.0f;
+                           image_window[2][1][0] + image_window[2][2][0]) *
+                          0.125f;
         }
       }
     }
