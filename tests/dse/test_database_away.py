@@ -49,7 +49,7 @@ def trials_of(server: Server, name: str) -> list[optuna.trial.FrozenTrial]:
 def test_a_search_waits_for_a_server_that_restarts(postgres, tmp_path, how):
     folder, name = tmp_path / "run", f"restart-{how}"
     words = ["--strategy", "random", "--study", name, "--storage", postgres.url]
-    process = begin_exploring(folder, *words, "--trials", "20")
+    process = begin_exploring(folder, *words, "--trials", "40")
     wait_for_points(folder, process, 3)
     for _ in range(2):
         with postgres.away(how):
@@ -64,7 +64,7 @@ def test_a_search_waits_for_a_server_that_restarts(postgres, tmp_path, how):
     trials = trials_of(postgres, name)
     assert all(t.state.is_finished() for t in trials)
     told = [t.user_attrs["design"]["key"] for t in trials if "status" in t.user_attrs]
-    assert len(told) == 20 == sum(statuses(folder).values())
+    assert len(told) == 40 == sum(statuses(folder).values())
     assert set(told) == kept(folder)
 
 
