@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import product
+from itertools import product, takewhile
 
 from backends.deploy.boards import Board
 from backends.deploy.capacity import check_capacity
@@ -22,6 +22,8 @@ from backends.deploy.tiles import Allowance, copies, tiles_of_what_fits
 from dsl.errors.errors import ToolError
 from dsl.expressions.types import IndexType
 from dsl.programs.program import Array, Program
+from dsl.schedules.range_steps import IfConvert
+from dsl.schedules.recurrence_steps import Reciprocal, StrengthReduce
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (
     AutoPartition,
@@ -46,6 +48,8 @@ _REACHED = ("m_axi", "s_axilite", "ap_memory", "bram")
 _SUFFIX = "_chip"
 _BESIDE = (Interface, Pack, Partition, AutoPartition, BindStorage, BindOp, Reassociate)
 """Steps that say nothing of loops."""
+_REWRITING = (StrengthReduce, IfConvert, Reciprocal)
+"""Steps that come in front of those that copy: they are asked of the program as it is written."""
 
 
 def outside(
@@ -71,7 +75,9 @@ def outside(
     """
     own = allowed or Allowance(board.device.dsp)
     copying = partial(_copied, allowed=own)
-    found = _brought(program, schedule, board, copying, before, own.room)
+    first = tuple(takewhile(lambda step: isinstance(step, _REWRITING), schedule))
+    rest = Schedule(schedule.steps[len(first) :])
+    found = _brought(program, rest, board, copying, (*before, *first), own.room)
     assert found is not None, "where copies do not fit, arrays are copied as a whole"
     return found
 

@@ -16,7 +16,7 @@ from dsl.errors.errors import ToolError
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from dsl.schedules.steps import AutoPartition, Buffer, Interface, Partition
 from tests.deploy.making import GEMM, KERNELS, make
-from weft import f32
+from weft import f32, u16
 
 
 def test_a_design_of_a_run_is_brought_to_a_board(tmp_path, capfd):
@@ -160,6 +160,20 @@ def test_arrays_go_outside_with_what_is_said_of_them():
     assert [s.array for s in found if isinstance(s, Partition)] == ["x_chip"]
     assert [s.array for s in found if isinstance(s, AutoPartition)] == ["y_chip"]
     weft.compile(scaled, found)
+
+
+@weft.kernel
+def thirds(x: u16[48], y: u16[48]):
+    for i in range(48):
+        y[i] = x[i] // 3
+
+
+def test_what_is_asked_of_the_program_as_it_is_written_stays_in_front_of_copies():
+    s = ScheduleBuilder().strength_reduce("S0").pipeline("S0.i").unroll("S0.i", 4)
+    found = outside(thirds.program, s.build(), board("kv260"))
+    assert next(step.kind for step in found) == "strength_reduce"
+    assert {step.array for step in found if isinstance(step, Buffer)} == {"x", "y"}
+    assert "] / 3" not in weft.compile(thirds, found).hls_cpp
 
 
 def test_what_is_outside_already_stays():
