@@ -30,6 +30,7 @@ from dse.run.folder.plan import Plan, study_name
 from dse.run.predictor.beside import there_is
 from dse.run.search.explore import Means
 from dse.run.studies.study import STUDY
+from dse.space.loops.divisions import without_dividers
 from dse.space.loops.nests_apart import in_nests_apart
 from dse.space.loops.stored_across import stored_across
 from dse.space.loops.tiles import in_one_pass, in_wider_tiles
@@ -126,7 +127,8 @@ class Searched:
         slices = board.device.dsp if self.dsp is None else self.dsp
         allowed = Allowance(slices, self.reassociate, ports=ports_of(board, self.clock))
         # Tiles of a board are made of loops over whole ranges, not of tiles that the program is written in.
-        whole = () if schedule else in_whole_ranges(begun(program, ()))[1]
+        lean, divided = without_dividers(begun(program, ()), ())
+        whole = () if schedule else (*divided, *in_whole_ranges(lean)[1])
 
         def planned(allowed: Allowance) -> Schedule:
             return outside(program, schedule, board, allowed, whole)
