@@ -88,10 +88,20 @@ def _branch(side: tuple[Node, ...], load: Load, number: int, loop: Loop, own: st
     return None if isinstance(stmt.value, Scatter) else _forwarded(stmt.value, number, loop, own)
 
 
-def _forwarded(value: Expr, place: int, loop: Loop, own: str) -> Expr:
+def _forwarded(
+    value: Expr, place: int, loop: Loop, own: str, known: dict[tuple[int, Load], Expr] | None = None
+) -> Expr:
+    """``known`` is what loads have been found to be at their places: a value may read an element many times."""
+    done = {} if known is None else known
+
     def leaf(expr: Const | Load | Index) -> Expr:
         if not isinstance(expr, Load) or expr.access.array == own:
             return expr
+        if (place, expr) not in done:
+            done[place, expr] = replacement(expr)
+        return done[place, expr]
+
+    def replacement(expr: Load) -> Expr:
         node = loop.body[place]
         inside = (
             () if isinstance(node, Stmt) else tuple(s.target.array for s in statements_in(node))
@@ -100,7 +110,7 @@ def _forwarded(value: Expr, place: int, loop: Loop, own: str) -> Expr:
         if found is None:
             return expr
         number, source = found
-        new = _forwarded(source.value, number, loop, own)
+        new = _forwarded(source.value, number, loop, own, done)
         if any(access.array == expr.access.array for access in loads(new)):
             return expr  # what it had before is not known there
         small = sum(1 for _ in walk(new)) <= LARGEST
