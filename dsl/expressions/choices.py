@@ -81,7 +81,6 @@ def with_choices(expr: Expr, decide: Callable[[Expr], Expr | bool]) -> Expr:
         expr: an expression.
         decide: whether a condition holds, or what is left of it where that is not known.
     """
-
     parts = children(expr)
     if isinstance(expr, Select):
         decided = decide(expr.cond)

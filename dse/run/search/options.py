@@ -43,6 +43,7 @@ from dse.strategies.patience import patience_of
 from dsl.errors.errors import InputError, ToolError, did_you_mean
 from dsl.errors.shown import shown
 from dsl.schedules.schedule import Schedule
+from dsl.schedules.steps import Step
 from polyhedral.schedule import apply, begun
 
 if TYPE_CHECKING:
@@ -126,9 +127,7 @@ class Searched:
         board = board_of(self.deploy, self.where.device)
         slices = board.device.dsp if self.dsp is None else self.dsp
         allowed = Allowance(slices, self.reassociate, ports=ports_of(board, self.clock))
-        # Tiles of a board are made of loops over whole ranges, not of tiles that the program is written in.
-        lean, divided = without_dividers(begun(program, ()), ())
-        whole = () if schedule else (*divided, *in_whole_ranges(lean)[1])
+        whole = () if schedule else _in_front_of_tiles(program)
 
         def planned(allowed: Allowance) -> Schedule:
             return outside(program, schedule, board, allowed, whole)
@@ -380,3 +379,9 @@ def one_of(what: str, given: object, known: Sequence[str]) -> None:
         near = did_you_mean(given, known) if isinstance(given, str) else None
         raise InputError("W509", f"{what} is {shown(given)}",
                          help=near or f"one of {', '.join(known)}")  # fmt: skip
+
+
+def _in_front_of_tiles(program: Program) -> tuple[Step, ...]:
+    """Tiles of a board are made of loops over whole ranges, not of tiles that the program is written in, and without dividers."""
+    lean, divided = without_dividers(begun(program, ()), ())
+    return (*divided, *in_whole_ranges(lean)[1])

@@ -6,6 +6,7 @@ product it waits for one or a few.
 
 from __future__ import annotations
 
+from dsl.programs.inverses import has_dividers
 from dsl.schedules.recurrence_steps import StrengthReduce
 from dsl.schedules.steps import Step
 from polyhedral.schedule import tried
@@ -22,7 +23,7 @@ def without_dividers(
         before: the steps that made it.
     """
     steps = before
-    for name in [s.name for s in state.scop.statements]:
+    for name in [s.name for s in state.scop.statements if has_dividers(s.stmt.value)]:
         step = StrengthReduce(name)
         if (moved := tried(state, step)) is not None:
             state, steps = moved, (*steps, step)
