@@ -238,12 +238,14 @@ def _replicated(
 def _bound(
     name: str, state: ScheduledScop, steps: tuple[Step, ...], context: Context
 ) -> Iterator[Variant]:
-    """The structure with the sums of all statements off the DSP slices, where the tool can."""
+    """The structure with the sums of all statements off the DSP slices, where the tool can, and the same with loops
+    around short loops pipelined.
+    """
     binds = sums_in_logic(state, context)
     for bind in binds:
         state = apply_step(state, bind)
     if binds:
-        yield variant_of(f"{name}, sums in {FABRIC}", state, (*steps, *binds), context)
+        yield from both(f"{name}, sums in {FABRIC}", state, (*steps, *binds), context)
 
 
 def _unrolled_inside(structures: Sequence[Structure], context: Context) -> list[list[Variant]]:
