@@ -22,8 +22,6 @@ from backends.deploy.tiles import Allowance, copies, tiles_of_what_fits
 from dsl.errors.errors import ToolError
 from dsl.expressions.types import IndexType
 from dsl.programs.program import Array, Program
-from dsl.schedules.range_steps import IfConvert
-from dsl.schedules.recurrence_steps import Reciprocal, StrengthReduce
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (
     AutoPartition,
@@ -42,14 +40,13 @@ from dsl.schedules.steps import (
 )
 from polyhedral.requests.outside import RETURN, channels_in, word_bits
 from polyhedral.schedule import begun
+from polyhedral.transforms.registry import rewrites
 
 _REACHED = ("m_axi", "s_axilite", "ap_memory", "bram")
 """Interfaces that a host drives, and those of memories, which go outside."""
 _SUFFIX = "_chip"
 _BESIDE = (Interface, Pack, Partition, AutoPartition, BindStorage, BindOp, Reassociate)
 """Steps that say nothing of loops."""
-_REWRITING = (StrengthReduce, IfConvert, Reciprocal)
-"""Steps that come in front of those that copy: they are asked of the program as it is written."""
 
 
 def outside(
@@ -75,11 +72,16 @@ def outside(
     """
     own = allowed or Allowance(board.device.dsp)
     copying = partial(_copied, allowed=own)
-    first = tuple(takewhile(lambda step: isinstance(step, _REWRITING), schedule))
+    first = tuple(takewhile(_in_front, schedule))
     rest = Schedule(schedule.steps[len(first) :])
     found = _brought(program, rest, board, copying, (*before, *first), own.room)
     assert found is not None, "where copies do not fit, arrays are copied as a whole"
     return found
+
+
+def _in_front(step: Step) -> bool:
+    """Whether it comes in front of the steps that copy, with what allows it."""
+    return rewrites(step) or isinstance(step, Reassociate)
 
 
 def in_tiles(

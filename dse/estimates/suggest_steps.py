@@ -20,6 +20,7 @@ from dsl.schedules.steps import (
     Step,
     Unroll,
 )
+from polyhedral.transforms.registry import rewrites
 from qor_gnn.design.region import Access, Kernel, Loop, Statement, loops_in, walk
 from qor_gnn.result.qor_estimate import LoopEstimate
 from qor_gnn.schedule.reasons import PortLimit, Recurrence, Requested, UnitLimit
@@ -50,9 +51,7 @@ def changed(schedule: Schedule, change: Change) -> Schedule:
             added.remove(swap)
         elif step not in change.removed:
             steps.append(step)
-    first = [
-        s for s in added if isinstance(s, StrengthReduce)
-    ]  # it comes before what changes loops
+    first = [s for s in added if rewrites(s)]
     return Schedule((*first, *steps, *(s for s in added if s not in first)))
 
 

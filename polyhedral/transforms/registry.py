@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, TypeVar
 
+from dsl.errors.errors import ScheduleError
 from dsl.schedules.steps import Step
-from polyhedral.scop.scheduled import ScheduledScop
+from polyhedral.scop.scheduled import ScheduledScop, is_as_written
 
 S = TypeVar("S", bound=Step)
 
@@ -38,6 +39,8 @@ class Transform:
 
     carry_out: Callable[[ScheduledScop, Any], ScheduledScop]
     order: Order
+    too_late: str | None
+    """Of steps that rewrite the program as it is written: the code of the error behind steps that change loops."""
 
 
 TRANSFORMS: dict[type[Step], Transform] = {}
@@ -45,16 +48,20 @@ TRANSFORMS: dict[type[Step], Transform] = {}
 
 
 def transform(
-    step: type[S], *, order: Order = Order.CHANGED
+    step: type[S], *, order: Order = Order.CHANGED, too_late: str | None = None
 ) -> Callable[
     [Callable[[ScheduledScop, S], ScheduledScop]], Callable[[ScheduledScop, S], ScheduledScop]
 ]:
-    """The decorated function carries out this step. Its order is proven unless it is kept."""
+    """The decorated function carries out this step. Its order is proven unless it is kept.
+
+    One that rewrites the program as it is written says with which code it is refused ``too_late``, behind steps that
+    change loops.
+    """
 
     def register(
         carry_out: Callable[[ScheduledScop, S], ScheduledScop],
     ) -> Callable[[ScheduledScop, S], ScheduledScop]:
-        TRANSFORMS[step] = Transform(carry_out, order)
+        TRANSFORMS[step] = Transform(carry_out, order, too_late)
         return carry_out
 
     return register
@@ -66,7 +73,20 @@ def carried_out(state: ScheduledScop, step: Step) -> ScheduledScop:
     Raises:
         ScheduleError: W2xx it names what is not there, or cannot be done.
     """
-    return TRANSFORMS[type(step)].carry_out(state, step)
+    found = TRANSFORMS[type(step)]
+    if found.too_late is not None and not is_as_written(state):
+        raise ScheduleError(
+            found.too_late,
+            f"{step.kind} comes after steps that change loops",
+            span=step.span,
+            help="put it in front of all steps that move, cut, annotate or regroup loops",
+        )
+    return found.carry_out(state, step)
+
+
+def rewrites(step: Step) -> bool:
+    """Whether it rewrites the program as it is written, and so stands in front of all steps that change loops."""
+    return TRANSFORMS[type(step)].too_late is not None
 
 
 def order_of(step: Step) -> Order:

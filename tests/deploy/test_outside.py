@@ -176,6 +176,26 @@ def test_what_is_asked_of_the_program_as_it_is_written_stays_in_front_of_copies(
     assert "] / 3" not in weft.compile(thirds, found).hls_cpp
 
 
+@weft.kernel
+def norm(x: f32[64], out: f32[1]):
+    out[0] = 0.0
+    for i in range(64):
+        out[0] += x[i] * x[i]
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        ScheduleBuilder().partial_sums("S1", "i", 8).pipeline("i"),
+        ScheduleBuilder().reassociate("S1").tree("S1", "i"),
+    ],
+)
+def test_sums_that_are_rewritten_go_to_boards(steps):
+    found = outside(norm.program, steps.build(), board("kv260"))
+    assert "x_chip[" in weft.compile(norm, found).hls_cpp
+    assert {step.array for step in found if isinstance(step, Buffer)} >= {"x"}
+
+
 def test_what_is_outside_already_stays():
     found = moved(("interface", "x", "m_axi", "mine"), ("buffer", "x", "", "tile"))
     names = [(s.array, s.name) for s in found if isinstance(s, Buffer)]

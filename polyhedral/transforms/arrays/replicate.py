@@ -35,13 +35,13 @@ from dsl.programs.replicated import turns_of, with_replicas
 from dsl.schedules.port_steps import Replicate
 from polyhedral.legality.program import check_program
 from polyhedral.scop.lookup import find_array, find_loop
-from polyhedral.scop.scheduled import ScheduledScop, is_as_written, original
+from polyhedral.scop.scheduled import ScheduledScop, original
 from polyhedral.transforms.registry import Order, transform
 
 MOST = 64  # copies
 
 
-@transform(Replicate, order=Order.KEPT)
+@transform(Replicate, order=Order.KEPT, too_late="W235")
 def replicate(state: ScheduledScop, step: Replicate) -> ScheduledScop:
     """Rewrite the program; see the module.
 
@@ -53,12 +53,6 @@ def replicate(state: ScheduledScop, step: Replicate) -> ScheduledScop:
         raise ScheduleError("W207", f"{step.count} is not 2 to {MOST}", span=step.span)
     array = find_array(state, step.array, step)
     uid = find_loop(state, step.loop, step)
-    if not is_as_written(state):
-        raise _refused(
-            step,
-            "replicate comes after steps that change loops",
-            "put it in front of all steps that move, cut, annotate or regroup loops",
-        )
     program = state.scop.program
     if not array.shape:
         raise _refused(step, f"'{array.name}' is a scalar")

@@ -32,11 +32,11 @@ from dsl.schedules.range_steps import IfConvert
 from polyhedral.legality.chosen_otherwise import chosen_otherwise
 from polyhedral.legality.program import check_program
 from polyhedral.scop.lookup import find_statement
-from polyhedral.scop.scheduled import ScheduledScop, is_as_written, original
+from polyhedral.scop.scheduled import ScheduledScop, original
 from polyhedral.transforms.registry import Order, transform
 
 
-@transform(IfConvert, order=Order.KEPT)
+@transform(IfConvert, order=Order.KEPT, too_late="W255")
 def if_convert(state: ScheduledScop, step: IfConvert) -> ScheduledScop:
     """Rewrite the program; see the module.
 
@@ -44,12 +44,6 @@ def if_convert(state: ScheduledScop, step: IfConvert) -> ScheduledScop:
         ScheduleError: W255 there is no such condition, it would compute something else, or the step comes too late.
     """
     find_statement(state, step.stmt, step)
-    if not is_as_written(state):
-        raise _refused(
-            step,
-            "if_convert comes after steps that change loops",
-            "put it in front of all steps that move, cut, annotate or regroup loops",
-        )
     try:
         scop = check_program(if_converted(state.scop.program, step.stmt))
     except NoConditionError as error:

@@ -32,13 +32,13 @@ from dsl.schedules.range_steps import Trim
 from polyhedral.dependences.direct import writes_seen
 from polyhedral.legality.program import check_program
 from polyhedral.scop.lookup import find_statement
-from polyhedral.scop.scheduled import Piece, ScheduledScop, is_as_written, original
+from polyhedral.scop.scheduled import Piece, ScheduledScop, original
 from polyhedral.scop.scop import Scop, Statement
 from polyhedral.transforms.materialise import Spanned, materialised, program_nodes
 from polyhedral.transforms.registry import Order, transform
 
 
-@transform(Trim, order=Order.KEPT)
+@transform(Trim, order=Order.KEPT, too_late="W246")
 def trim(state: ScheduledScop, step: Trim) -> ScheduledScop:
     """Rewrite the program; see the module.
 
@@ -46,10 +46,6 @@ def trim(state: ScheduledScop, step: Trim) -> ScheduledScop:
         ScheduleError: W246 all values are read, or may be, or the step comes too late.
     """
     pieces = find_statement(state, step.stmt, step)
-    if not is_as_written(state):
-        text = "trim comes after steps that change loops"
-        help_ = "put it in front of all steps that move, cut, annotate or regroup loops"
-        raise _refused(step, text, help_)
     if not pieces:
         raise _refused(step, f"{step.stmt} has no iterations")
     (piece,) = pieces

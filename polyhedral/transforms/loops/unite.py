@@ -36,13 +36,13 @@ from dsl.schedules.range_steps import Unite
 from polyhedral.isl.text import affine_text, dims, map_of
 from polyhedral.legality.program import check_program
 from polyhedral.scop.lookup import find_statement
-from polyhedral.scop.scheduled import ScheduledScop, is_as_written, original
+from polyhedral.scop.scheduled import ScheduledScop, original
 from polyhedral.scop.scop import Scop, build_scop
 from polyhedral.transforms.materialise import materialised
 from polyhedral.transforms.registry import Order, transform
 
 
-@transform(Unite, order=Order.KEPT)
+@transform(Unite, order=Order.KEPT, too_late="W253")
 def unite(state: ScheduledScop, step: Unite) -> ScheduledScop:
     """Rewrite the program; see the module.
 
@@ -54,9 +54,6 @@ def unite(state: ScheduledScop, step: Unite) -> ScheduledScop:
             raise _refused(step, f"{name} has no iterations")
     if step.stmt == step.other:
         raise _refused(step, f"{step.stmt} is one statement already")
-    if not is_as_written(state):
-        help_ = "put it in front of all steps that move, cut, annotate or regroup loops"
-        raise _refused(step, "unite comes after steps that change loops", help_)
     try:
         found = in_one(materialised(state).program, step.stmt, step.other)
         scop = check_program(found.program)

@@ -31,11 +31,11 @@ from dsl.schedules.recurrence_steps import Locate
 from polyhedral.legality.matches import NoMatchError, match_of
 from polyhedral.legality.program import check_program
 from polyhedral.scop.lookup import find_loop, find_statement
-from polyhedral.scop.scheduled import ScheduledScop, is_as_written, original
+from polyhedral.scop.scheduled import ScheduledScop, original
 from polyhedral.transforms.registry import Order, transform
 
 
-@transform(Locate, order=Order.KEPT)
+@transform(Locate, order=Order.KEPT, too_late="W233")
 def locate(state: ScheduledScop, step: Locate) -> ScheduledScop:
     """Rewrite the program; see the module.
 
@@ -44,12 +44,6 @@ def locate(state: ScheduledScop, step: Locate) -> ScheduledScop:
     """
     uid = find_loop(state, step.loop, step)
     pieces = find_statement(state, step.stmt, step)
-    if not is_as_written(state):
-        raise _refused(
-            step,
-            "locate comes after steps that change loops",
-            help_="put it in front of all steps that move, cut, annotate or regroup loops",
-        )
     level = next((k for p in pieces if (k := p.level(uid)) is not None), None)
     if level is None:
         raise _refused(step, f"{step.stmt} does not run in '{step.loop}'")

@@ -57,7 +57,7 @@ from dsl.schedules.steps import PartialSums, Reassociate
 from polyhedral.isl.text import dims, map_of
 from polyhedral.legality.program import check_program
 from polyhedral.scop.lookup import find_loop, find_statement
-from polyhedral.scop.scheduled import Piece, ScheduledScop, is_as_written, original
+from polyhedral.scop.scheduled import Piece, ScheduledScop, original
 from polyhedral.scop.scop import Scop, Statement, accumulate_alike, common_loops, same_run
 from polyhedral.transforms.recurrences.reassociate import reassociate
 from polyhedral.transforms.registry import Order, transform
@@ -65,7 +65,7 @@ from polyhedral.transforms.registry import Order, transform
 MOST = 1024  # accumulators of an element
 
 
-@transform(PartialSums, order=Order.KEPT)
+@transform(PartialSums, order=Order.KEPT, too_late="W221")
 def partial_sums(state: ScheduledScop, step: PartialSums) -> ScheduledScop:
     """Rewrite the program; see the module.
 
@@ -80,7 +80,6 @@ def partial_sums(state: ScheduledScop, step: PartialSums) -> ScheduledScop:
     uid = find_loop(state, step.loop, step)
     pieces = find_statement(state, step.stmt, step)
     state = reassociate(state, Reassociate(step.stmt, span=step.span))
-    _check_unchanged(state, step)
     level = next((k for p in pieces if (k := p.level(uid)) is not None), None)
     if level is None:
         raise _refused(step, f"{step.stmt} does not run in '{step.loop}'")
@@ -125,16 +124,6 @@ def _refused(
     step: PartialSums, text: str, notes: tuple[str, ...] = (), help_: str | None = None
 ) -> ScheduleError:
     return ScheduleError("W221", text, span=step.span, notes=notes, help=help_)
-
-
-def _check_unchanged(state: ScheduledScop, step: PartialSums) -> None:
-    """The program is rewritten before its loops are."""
-    if not is_as_written(state):
-        raise _refused(
-            step,
-            "partial_sums comes after steps that change loops",
-            help_="put it in front of all steps that move, cut, annotate or regroup loops",
-        )
 
 
 def _check_form(s: Statement, level: int, turns: int, step: PartialSums) -> None:

@@ -49,12 +49,12 @@ from polyhedral.isl.text import affine_text, dims, map_of
 from polyhedral.legality.program import check_program
 from polyhedral.legality.recomputed import differs
 from polyhedral.scop.lookup import find_loop
-from polyhedral.scop.scheduled import ScheduledScop, is_as_written, original
+from polyhedral.scop.scheduled import ScheduledScop, original
 from polyhedral.scop.scop import Scop
 from polyhedral.transforms.registry import Order, transform
 
 
-@transform(Pivot, order=Order.KEPT)
+@transform(Pivot, order=Order.KEPT, too_late="W247")
 def pivot(state: ScheduledScop, step: Pivot) -> ScheduledScop:
     """Rewrite the program; see the module.
 
@@ -79,9 +79,6 @@ def pivoted(state: ScheduledScop, step: Pivot) -> Pivoted:
         ScheduleError: W247 no nest is of this kind, or the step comes too late.
     """
     uid = find_loop(state, step.loop, step)
-    if not is_as_written(state):
-        help_ = "put it in front of all steps that move, cut, annotate or regroup loops"
-        raise _refused(step, "pivot comes after steps that change loops", help_)
     name, level = next((p.name, k) for p in state.pieces if (k := p.level(uid)) is not None)
     try:
         return with_pivot(state.scop.program, name, level, _runs(state.scop))

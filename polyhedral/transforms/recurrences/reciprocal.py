@@ -43,11 +43,11 @@ from dsl.schedules.recurrence_steps import Reciprocal
 from polyhedral.legality.kept_divisors import NotKeptError, with_reciprocal
 from polyhedral.legality.program import check_program
 from polyhedral.scop.lookup import find_loop, find_statement
-from polyhedral.scop.scheduled import ScheduledScop, is_as_written, original
+from polyhedral.scop.scheduled import ScheduledScop, original
 from polyhedral.transforms.registry import Order, transform
 
 
-@transform(Reciprocal, order=Order.KEPT)
+@transform(Reciprocal, order=Order.KEPT, too_late="W249")
 def reciprocal(state: ScheduledScop, step: Reciprocal) -> ScheduledScop:
     """Rewrite the program; see the module.
 
@@ -58,9 +58,6 @@ def reciprocal(state: ScheduledScop, step: Reciprocal) -> ScheduledScop:
     pieces = find_statement(state, step.stmt, step)
     if not pieces:
         raise _refused(step, f"{step.stmt} has no iterations")
-    if not is_as_written(state):
-        help_ = "put it in front of all steps that move, cut, annotate or regroup loops"
-        raise _refused(step, "reciprocal comes after steps that change loops", help_)
     level = pieces[0].level(uid)
     if level is None:
         raise _refused(step, f"{step.stmt} does not run in '{step.loop}'")

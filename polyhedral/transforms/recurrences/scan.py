@@ -39,13 +39,13 @@ from polyhedral.legality.program import check_program
 from polyhedral.legality.recurrences import NoScanError
 from polyhedral.legality.scans import running
 from polyhedral.scop.lookup import check_tail, find_loop, find_statement
-from polyhedral.scop.scheduled import ScheduledScop, is_as_written, original
+from polyhedral.scop.scheduled import ScheduledScop, original
 from polyhedral.transforms.registry import Order, transform
 
 MOST = 1024  # iterations of a block
 
 
-@transform(Scan, order=Order.KEPT)
+@transform(Scan, order=Order.KEPT, too_late="W234")
 def scan(state: ScheduledScop, step: Scan) -> ScheduledScop:
     """Rewrite the program; see the module.
 
@@ -57,12 +57,6 @@ def scan(state: ScheduledScop, step: Scan) -> ScheduledScop:
     check_tail(step.tail, step)
     uid = find_loop(state, step.loop, step)
     pieces = find_statement(state, step.stmt, step)
-    if not is_as_written(state):
-        raise _refused(
-            step,
-            "scan comes after steps that change loops",
-            help_="put it in front of all steps that move, cut, annotate or regroup loops",
-        )
     level = next((k for p in pieces if (k := p.level(uid)) is not None), None)
     if level is None:
         raise _refused(step, f"{step.stmt} does not run in '{step.loop}'")

@@ -26,11 +26,11 @@ from dsl.schedules.recurrence_steps import StrengthReduce
 from polyhedral.legality.divided import without_divisions
 from polyhedral.legality.program import check_program
 from polyhedral.scop.lookup import find_statement
-from polyhedral.scop.scheduled import ScheduledScop, is_as_written, original
+from polyhedral.scop.scheduled import ScheduledScop, original
 from polyhedral.transforms.registry import Order, transform
 
 
-@transform(StrengthReduce, order=Order.KEPT)
+@transform(StrengthReduce, order=Order.KEPT, too_late="W244")
 def strength_reduce(state: ScheduledScop, step: StrengthReduce) -> ScheduledScop:
     """Rewrite the program; see the module.
 
@@ -38,9 +38,6 @@ def strength_reduce(state: ScheduledScop, step: StrengthReduce) -> ScheduledScop
         ScheduleError: W244 the statement divides by no number, or the step comes too late.
     """
     find_statement(state, step.stmt, step)
-    if not is_as_written(state):
-        help_ = "put it in front of all steps that move, cut, annotate or regroup loops"
-        raise _refused(step, "strength_reduce comes after steps that change loops", help_)
     program = state.scop.program
     made = without_divisions(program, {step.stmt})
     if made == program:

@@ -37,14 +37,14 @@ from dsl.schedules.recurrence_steps import Tree
 from dsl.schedules.steps import Partition, Reassociate
 from polyhedral.legality.program import check_program
 from polyhedral.scop.lookup import find_loop, find_statement
-from polyhedral.scop.scheduled import ScheduledScop, is_as_written, original
+from polyhedral.scop.scheduled import ScheduledScop, original
 from polyhedral.transforms.recurrences.reassociate import reassociate
 from polyhedral.transforms.registry import Order, transform
 
 MOST = 1024  # terms
 
 
-@transform(Tree, order=Order.KEPT)
+@transform(Tree, order=Order.KEPT, too_late="W243")
 def tree(state: ScheduledScop, step: Tree) -> ScheduledScop:
     """Rewrite the program; see the module.
 
@@ -54,12 +54,6 @@ def tree(state: ScheduledScop, step: Tree) -> ScheduledScop:
     uid = find_loop(state, step.loop, step)
     pieces = find_statement(state, step.stmt, step)
     state = reassociate(state, Reassociate(step.stmt, span=step.span))
-    if not is_as_written(state):
-        raise _refused(
-            step,
-            "tree comes after steps that change loops",
-            help_="put it in front of all steps that move, cut, annotate or regroup loops",
-        )
     level = next((k for p in pieces if (k := p.level(uid)) is not None), None)
     if level is None:
         raise _refused(step, f"{step.stmt} does not run in '{step.loop}'")
