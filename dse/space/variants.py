@@ -39,9 +39,9 @@ from dse.space.structures import (
     with_windows,
 )
 from dse.space.sums.accumulated import accumulated, beside, together
+from dse.space.sums.chains import in_parts
 from dse.space.sums.cut import cut
 from dse.space.sums.gathered import gathered
-from dse.space.sums.gathered import in_parts as gathered_in_parts
 from dse.space.sums.histograms import PARTS, in_turn
 from dse.space.sums.located import located
 from dse.space.sums.own_memory import apart
@@ -359,11 +359,10 @@ def _gathered(
         return
     yield unrolled("gathered", found.state, (*free, *found.steps), context)
     for most in volumes(found.state)[-1:]:
-        parts = gathered_in_parts(state, found, context, most)
-        if parts is not None:
-            yield unrolled("gathered, sums in parts", parts.state, (*free, *parts.steps), context)[
-                -1:
-            ]
+        at, parts = in_parts(found.state, context, most)
+        if parts:
+            steps = (*free, *found.steps, *parts)
+            yield _in_registers("gathered, sums in parts", at, steps, context)[-1:]
 
 
 def _pushed(

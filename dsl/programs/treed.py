@@ -173,7 +173,7 @@ def with_tree(program: Program, found: Reduced, depth: int) -> tuple[Program, st
         of.span,
     )
     names = _Names([s.name for s in program.statements()], name)
-    made = _Made(found, tree, starts, neutral, names, unused("node", variables_in(program)))
+    made = _Made(found, tree, starts, neutral, names, {*variables_in(program)})
     body = _nodes(program.body, found, made)
     new = replace(program, arrays=(*program.arrays, tree), body=body)
     return ordered_locals(new), tree.name
@@ -217,7 +217,7 @@ class _Made:
     starts: bool
     neutral: bool
     names: _Names
-    variable: str
+    variables: set[str]
 
     def nodes(self) -> Iterator[Node]:
         yield self._terms()
@@ -248,13 +248,16 @@ class _Made:
 
     def _level(self, front: int, count: int) -> Node:
         """Pairs of ``count`` values from ``front`` on, what they make behind them."""
-        number = Affine.of(self.variable)
+        # A name of its own: a search tells loops of a pipeline, and what moves with them, by their names.
+        variable = unused("node", self.variables)
+        self.variables.add(variable)
+        number = Affine.of(variable)
         first, second = (self._load(number * 2 + front + k) for k in range(2))
         value = typing.binary(self.found.op, first, second, self.found.stmt.span)
         target = self._at(number + (front + count))
         made = self._stored(self.names.new("tree"), target, value)
         zero, end = Affine(), Affine((), count // 2)
-        return Loop(self.variable, (zero,), (end,), 1, (made,), self.found.stmt.span)
+        return Loop(variable, (zero,), (end,), 1, (made,), self.found.stmt.span)
 
     def _at(self, number: Affine) -> Access:
         return Access(self.tree.name, (number,), self.found.stmt.span)

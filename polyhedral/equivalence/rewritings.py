@@ -52,6 +52,8 @@ from polyhedral.transforms.loops.separate import own_locals, separated, without_
 from polyhedral.transforms.loops.unflatten import cut
 from polyhedral.transforms.materialise import Materialised, materialised
 from polyhedral.transforms.recurrences.pivot import pivoted
+from polyhedral.transforms.registry import rewrites
+from polyhedral.transforms.settled import settled
 
 Rewrites = (
     PartialSums
@@ -93,6 +95,7 @@ class Rewriting:
             step, in the other one.
         memories: locals of the other one that stand in the place of one of the program, and that one.
         depth: loops around what works on copies, or around the outermost that is searched.
+        only_loops: the step has not done its own work yet.
     """
 
     step: Rewrites
@@ -102,6 +105,7 @@ class Rewriting:
     free: frozenset[str] = frozenset()
     depth: int = 0
     memories: tuple[tuple[str, str], ...] = ()
+    only_loops: bool = False
 
 
 def rewritings(program: Program, schedule: Schedule) -> tuple[Rewriting, ...]:
@@ -129,13 +133,19 @@ def _rewriting(
     after: ScheduledScop,
 ) -> Iterator[Rewriting]:
     program, new = before.scop.program, after.scop.program
+    if rewrites(step) and not is_as_written(before):
+        # The loops of the schedule so far become those of the program, which is rewritten then.
+        start = settled(before)
+        assert start is not None, "the step was carried out"
+        yield _in_loops(step, before, materialised(before))
+        before, program = start, start.scop.program
     match step:
         case PartialSums():
             free = before.reassociated | {sum_of(program, new)}
             yield Rewriting(step, program, new, free=free)
         case Expand() if not is_as_written(before):
             made = materialised(before)
-            yield Rewriting(step, program, made.program, _origins(made), before.reassociated)
+            yield _in_loops(step, before, made)
             yield Rewriting(step, made.program, new)
         case (
             Expand() | Replicate() | CriticalLast() | Reciprocal() | StrengthReduce() | IfConvert()
@@ -144,14 +154,14 @@ def _rewriting(
         case Locate() | Scan() | Tree() | TwoPass():
             yield Rewriting(step, program, new, depth=_depth(before, step.loop, step) - 1)
         case Buffer() | Reuse() | Carry() | Mirror() | Versions():
-            # The loops of the schedule so far become those of the program, then copies are made.
+            # The same: then copies are made.
             made = materialised(before)
-            yield Rewriting(step, program, made.program, _origins(made), before.reassociated)
+            yield _in_loops(step, before, made)
             depth = 0 if isinstance(step, Mirror | Versions) else _depth(before, step.at, step)
             yield Rewriting(step, made.program, new, (), after.reassociated, depth)
         case Trim() | Unite():
             made = materialised(before)
-            yield Rewriting(step, program, made.program, _origins(made), before.reassociated)
+            yield _in_loops(step, before, made)
             yield Rewriting(step, made.program, new, (), after.reassociated)
         case Pivot():
             again = pivoted(before, step).origins.items()
@@ -166,6 +176,12 @@ def _rewriting(
             origins = _origins(separated(moved, own))
             memories = tuple((array.name, old) for old, array in own.new)
             yield Rewriting(step, program, new, origins, before.reassociated, memories=memories)
+
+
+def _in_loops(step: Rewrites, before: ScheduledScop, made: Materialised) -> Rewriting:
+    """The program in the loops of its schedule, in which the step finds it."""
+    program, free = before.scop.program, before.reassociated
+    return Rewriting(step, program, made.program, _origins(made), free, only_loops=True)
 
 
 def _origins(made: Materialised) -> tuple[tuple[str, Origin], ...]:
@@ -197,6 +213,8 @@ def check_rewriting(
 
 def _checked(rewriting: Rewriting) -> Refutation | None:
     before, after = rewriting.before, rewriting.after
+    if rewriting.only_loops:
+        return check_loops(before, after, dict(rewriting.origins), rewriting.free)
     match rewriting.step:
         case Replicate(array=array):
             return check_replication(before, after, array)
@@ -209,10 +227,6 @@ def _checked(rewriting: Rewriting) -> Refutation | None:
         case Join() | Unflatten() | Separate():
             origins, memories = dict(rewriting.origins), dict(rewriting.memories)
             return check_loops(before, after, origins, rewriting.free, memories)
-        case Buffer() | Reuse() | Carry() | Mirror() | Versions() | Expand() | Trim() | Unite() if (
-            rewriting.origins
-        ):
-            return check_loops(before, after, dict(rewriting.origins), rewriting.free)
         case Expand(array=array):
             return check_expansion(before, after, array)
         case Buffer(array=array):

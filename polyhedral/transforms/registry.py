@@ -17,7 +17,8 @@ from typing import Any, TypeVar
 
 from dsl.errors.errors import ScheduleError
 from dsl.schedules.steps import Step
-from polyhedral.scop.scheduled import ScheduledScop, is_as_written
+from polyhedral.scop.scheduled import ScheduledScop
+from polyhedral.transforms.settled import settled
 
 S = TypeVar("S", bound=Step)
 
@@ -40,7 +41,7 @@ class Transform:
     carry_out: Callable[[ScheduledScop, Any], ScheduledScop]
     order: Order
     too_late: str | None
-    """Of steps that rewrite the program as it is written: the code of the error behind steps that change loops."""
+    """Of steps that rewrite the program: the code of the error behind steps that ask something of its loops."""
 
 
 TRANSFORMS: dict[type[Step], Transform] = {}
@@ -54,8 +55,8 @@ def transform(
 ]:
     """The decorated function carries out this step. Its order is proven unless it is kept.
 
-    One that rewrites the program as it is written says with which code it is refused ``too_late``, behind steps that
-    change loops.
+    One that rewrites the program says with which code it is refused ``too_late``, behind steps that ask something of
+    loops. Where loops were only moved or cut, those become the program's first.
     """
 
     def register(
@@ -74,18 +75,21 @@ def carried_out(state: ScheduledScop, step: Step) -> ScheduledScop:
         ScheduleError: W2xx it names what is not there, or cannot be done.
     """
     found = TRANSFORMS[type(step)]
-    if found.too_late is not None and not is_as_written(state):
+    if found.too_late is None:
+        return found.carry_out(state, step)
+    program = settled(state)
+    if program is None:
         raise ScheduleError(
             found.too_late,
-            f"{step.kind} comes after steps that change loops",
+            f"{step.kind} comes after steps that ask something of loops",
             span=step.span,
-            help="put it in front of all steps that move, cut, annotate or regroup loops",
+            help="put it in front of pipeline, unroll, dataflow and what else is asked of loops",
         )
-    return found.carry_out(state, step)
+    return found.carry_out(program, step)
 
 
 def rewrites(step: Step) -> bool:
-    """Whether it rewrites the program as it is written, and so stands in front of all steps that change loops."""
+    """Whether it rewrites the program, and so stands in front of all steps that ask something of its loops."""
     return TRANSFORMS[type(step)].too_late is not None
 
 

@@ -173,7 +173,7 @@ def test_what_an_iteration_compares_is_its_own_and_done(name: str, text: str) ->
 
 
 def test_it_comes_first() -> None:
-    with pytest.raises(ScheduleError, match="comes after steps that change loops"):
+    with pytest.raises(ScheduleError, match="comes after steps that ask something of loops"):
         apply(first.program, steps().pipeline("i").locate("S2", "i").build())
 
 

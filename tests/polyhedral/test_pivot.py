@@ -276,7 +276,7 @@ def test_negative_cycles_and_what_is_no_number() -> None:
         (summed, steps(), "S0 does not assign an element for each iteration"),
         (two_pivots, steps(), "is at another pivot of 'i' than k"),
         (distances, ScheduleBuilder().pivot("i"), "no nest in 'i' reads a row or column"),
-        (distances, ScheduleBuilder().split("i", 2).pivot("k"), "comes after steps that change"),
+        (distances, ScheduleBuilder().pipeline("i").pivot("k"), "comes after steps that ask"),
     ],
 )
 def test_what_cannot_be_is_said(kernel: weft.Kernel, schedule: ScheduleBuilder, text: str) -> None:

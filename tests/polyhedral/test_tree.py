@@ -113,8 +113,8 @@ def test_terms_are_combined_in_pairs() -> None:
     assert [f"{s.name}: {s.stmt.source}" for s in state.scop.statements][1:5] == [
         "S1_term: y_tree[k] = A[i, k] * x[k]",
         "S1_tree: y_tree[node + 5] = y_tree[2*node] + y_tree[2*node + 1]",
-        "S1_tree_2: y_tree[node + 7] = y_tree[2*node + 4] + y_tree[2*node + 5]",
-        "S1_tree_3: y_tree[node + 8] = y_tree[2*node + 6] + y_tree[2*node + 7]",
+        "S1_tree_2: y_tree[node_2 + 7] = y_tree[2*node_2 + 4] + y_tree[2*node_2 + 5]",
+        "S1_tree_3: y_tree[node_3 + 8] = y_tree[2*node_3 + 6] + y_tree[2*node_3 + 7]",
     ]
     assert nest(rows.program, steps().tree("S1", "k")) == (
         "i: 0 .. 6\n  S0(i)\n  k: 0 .. 5\n    S1_term(i, k)\n  node: 0 .. 2\n    S1_tree(i, node)\n"
@@ -251,7 +251,7 @@ def test_the_proof_wants_all_else_as_it_was() -> None:
         (steps().tree("S2", "S2.j"), "W243", "S2 is not alone in 'S2.j'"),
         (steps().tree("S4", "k"), "W243", "S4 is not alone"),
         (steps().tree("S2", "k"), "W243", "S2 does not run in 'k'"),
-        (steps().split("k", 2).tree("S2", "S2.j"), "W243", "comes after steps that change loops"),
+        (steps().pipeline("k").tree("S2", "S2.j"), "W243", "comes after steps that ask"),
         (steps().tree("S3", "S3.j"), "W209", "S3 is not a reduction"),
     ],
 )

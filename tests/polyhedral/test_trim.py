@@ -122,7 +122,7 @@ def test_it_is_proven(kernel: weft.Kernel, schedule: ScheduleBuilder) -> None:
         (looked_up, steps().trim("S1"), "which elements S1 assigns is data"),
         (intervals, steps().trim("S1"), "each value that S1 assigns is read"),
         (unused, steps().trim("S0").trim("S0"), "no statement is called 'S0'"),
-        (unused, steps().split("S0.n", 2).trim("S0"), "comes after steps that change loops"),
+        (unused, steps().pipeline("S0.n").trim("S0"), "comes after steps that ask something"),
     ],
 )
 def test_what_cannot_be_is_said(kernel: weft.Kernel, schedule: ScheduleBuilder, text: str) -> None:

@@ -278,5 +278,5 @@ def test_refusals(kernel: weft.Kernel, stmts: tuple[str, ...], text: str) -> Non
 
 def test_it_comes_first() -> None:
     steps = ScheduleBuilder().pipeline("S3.i").two_pass(["S3"], "S3.i").build()
-    with pytest.raises(ScheduleError, match="comes after steps that change loops"):
+    with pytest.raises(ScheduleError, match="comes after steps that ask something of loops"):
         apply(softmax.program, steps)

@@ -8,20 +8,14 @@ makes chains of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from dse.space.loops.regrouped import distributed
-from dse.space.nests.context import Context
 from dse.space.nests.groups import Group, groups, own_level
-from dse.space.sums.chains import cut, parts_of
-from dsl.schedules.steps import Fuse, PartialSums, Reorder, Step
+from dsl.schedules.steps import Fuse, Reorder, Step
 from polyhedral.schedule import tried
 from polyhedral.scop.ranges import constant_interval
 from polyhedral.scop.scheduled import Piece, ScheduledScop
-
-NO_LOOPS: Mapping[str, frozenset[str]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,58 +26,24 @@ class Gathered:
     steps: tuple[Step, ...]
 
 
-def gathered(
-    state: ScheduledScop, elements: Mapping[str, frozenset[str]] = NO_LOOPS
-) -> Gathered | None:
-    """The program with its sums inside of the loops over elements, and nests of the same elements in the same loops;
-    None where nothing shares loops that did not.
-
-    Args:
-        state: the program, its sums in any order.
-        elements: of sums whose accumulators move with other loops as well the loops that elements move with.
+def gathered(state: ScheduledScop) -> Gathered | None:
+    """The program, its sums in any order, with sums inside of the loops over elements, and nests of the same elements in
+    the same loops; None where nothing shares loops that did not.
     """
     at, steps = distributed(state)
     for group in groups(at):
-        moved, more = _sums_inside(at, group, elements)
+        moved, more = _sums_inside(at, group)
         at, steps = moved, (*steps, *more)
     moved, fused = _together(at)
     return Gathered(moved, (*steps, *fused)) if fused else None
 
 
-def in_parts(state: ScheduledScop, found: Gathered, context: Context, most: int) -> Gathered | None:
-    """The same with the sums that are unrolled inside pipelines in parts; None where there are no such.
-
-    Args:
-        state: the program.
-        found: its nests together.
-        context: what nests are judged with.
-        most: statements that an iteration of a pipelined loop may run; see `dse.space.nests.orders.nests`.
-    """
-    parts: list[PartialSums] = []
-    done: dict[str, frozenset[str]] = {}
-    for step in parts_of(found.state, context, most):
-        if not isinstance(step, PartialSums):
-            continue  # its terms would be nests that produce other elements
-        moved = None if step.stmt in done else tried(state, step)
-        if moved is not None:
-            done[step.stmt] = _moving(state.of_statement(step.stmt)[0])
-            state = moved
-            parts.append(step)
-    spread = gathered(state, done) if parts else None
-    if spread is None:
-        return None
-    at, steps = cut(spread.state, parts)
-    return Gathered(at, (*parts, *spread.steps, *steps[len(parts) :]))
-
-
-def _sums_inside(
-    state: ScheduledScop, group: Group, elements: Mapping[str, frozenset[str]]
-) -> tuple[ScheduledScop, tuple[Step, ...]]:
+def _sums_inside(state: ScheduledScop, group: Group) -> tuple[ScheduledScop, tuple[Step, ...]]:
     """The loops of a nest of one sum, those that its element moves with outermost."""
     piece = group.pieces[0]
     if len(group.pieces) != 1 or piece.name not in state.reassociated or own_level(state, group):
         return state, ()
-    moving = elements.get(piece.name) or _moving(piece)
+    moving = _moving(piece)
     names = sorted(piece.names, key=lambda name: name not in moving)
     if tuple(names) == tuple(piece.names) or not moving:
         return state, ()

@@ -28,6 +28,7 @@ import islpy as isl
 from dsl.errors.errors import ScheduleError
 from dsl.expressions.expr import Scatter
 from dsl.programs.program import Storage
+from dsl.programs.scopes import ordered_locals
 from dsl.schedules.range_steps import Trim
 from polyhedral.dependences.direct import writes_seen
 from polyhedral.legality.program import check_program
@@ -61,12 +62,19 @@ def trim(state: ScheduledScop, step: Trim) -> ScheduledScop:
         if not (domain := left if name == step.stmt else own.domain).is_empty()
     ]
     body = program_nodes(spans)
-    scop = check_program(replace(found.program, body=body))
-    names = {s.name for s in scop.statements}
-    free = state.reassociated & names
-    operators = tuple(o for o in state.operators if o.stmt in names)
-    own = original(scop).pieces
-    return replace(state, scop=scop, pieces=own, reassociated=free, operators=operators)
+    scop = check_program(ordered_locals(replace(found.program, body=body)))
+    names, arrays = {s.name for s in scop.statements}, {a.name for a in scop.program.arrays}
+    return replace(
+        state,
+        scop=scop,
+        pieces=original(scop).pieces,
+        partitions=tuple(p for p in state.partitions if p.array in arrays),
+        auto_partitions=tuple(p for p in state.auto_partitions if p.array in arrays),
+        reshapes=tuple(r for r in state.reshapes if r.array in arrays),
+        storage=tuple(s for s in state.storage if s.array in arrays),
+        reassociated=state.reassociated & names,
+        operators=tuple(o for o in state.operators if o.stmt in names),
+    )
 
 
 def read_of(scop: Scop, piece: Piece) -> isl.Set:
