@@ -72,7 +72,7 @@ def exported(
     """See `weft.export`."""
     from backends.deploy.boards import board, board_of
     from backends.deploy.files import deployment
-    from backends.deploy.outside import outside
+    from backends.deploy.whole_copies import brought_to
     from backends.devices import DEFAULT
     from backends.devices import device as device_named
     from backends.equivalence import not_refuted
@@ -91,7 +91,7 @@ def exported(
         tool = setting_of(tool, chip, clock, uncertainty, calibration).tool.name
     asked = schedule_of(kernel.at(size), schedule)
     if onto is not None:
-        asked = outside(kernel.at(size).program, asked, onto)
+        asked = brought_to(kernel.at(size).program, asked, onto)
     design = compiled(kernel, asked, size)
     proof = not_refuted(design) if prove else None
     program = kernel.at(size).program

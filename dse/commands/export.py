@@ -178,9 +178,9 @@ def _board(deploy: str, place: _Place) -> Board:
 
 def _outside(what: Target, board: Board, clock: float) -> Target:
     """The design with its arrays in the board's memory."""
-    from backends.deploy.outside import outside
+    from backends.deploy.whole_copies import brought_to
 
-    moved = outside(what.program, what.schedule, board)
+    moved = brought_to(what.program, what.schedule, board)
     if len(moved.steps) != len(what.schedule.steps):
         console.say(f"export: arrays are in the memory of {board.name}, and copied to the chip")
     if remark := board.remark(clock):

@@ -153,6 +153,7 @@ CODES: dict[str, str] = {
     "W406": "a board that designs cannot be brought to",
     "W407": "an argument that no host program can pass",
     "W408": "a design that there are no figures of a board for",
+    "W409": "a schedule for arrays on the chip, which do not fit there as a whole",
     "W410": "the headers of ap_int and ap_fixed are not installed",
     "W411": "g++ does not compile the exported project",
     "W420": "Vitis HLS is not on PATH",

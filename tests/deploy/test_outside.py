@@ -10,11 +10,12 @@ import weft
 from backends.deploy.boards import Board, board, boards
 from backends.deploy.capacity import check_capacity
 from backends.deploy.outside import outside
+from backends.deploy.whole_copies import brought_to
 from backends.devices import BOARDS
 from dse.cli import run as weft_command
-from dsl.errors.errors import ToolError
+from dsl.errors.errors import ScheduleError, ToolError
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
-from dsl.schedules.steps import AutoPartition, Buffer, Interface, Partition
+from dsl.schedules.steps import AutoPartition, Buffer, Interface, Partition, Pipeline
 from tests.deploy.making import GEMM, KERNELS, make
 from weft import f32, u16
 
@@ -312,3 +313,26 @@ def test_an_array_outside_passes_its_ports_a_word_a_cycle():
     )
     assert inside.problem.bound.cycles < bound.cycles  # memories on the chip have banks
     assert inside.best().latency < bound.cycles
+
+
+@weft.kernel
+def no_room(x: f32[1000, 1000], y: f32[1000, 1000]):
+    for i in range(1000):
+        for j in range(1000):
+            y[i, j] = x[i, j] + 1.0
+
+
+def test_a_schedule_for_arrays_on_the_chip_is_refused_where_they_are_in_tiles():
+    onto = board("kv260")
+    s = ScheduleBuilder()
+    s.pipeline("j")
+    with pytest.raises(ToolError, match="x, y do not fit on that of kv260 as a whole") as caught:
+        brought_to(no_room.program, s.build(), onto)
+    assert caught.value.code == "W409"
+    assert "weft explore --deploy kv260" in caught.value.help
+    brought_to(
+        scaled.program, Schedule((Pipeline("i"),)), onto
+    )  # copies of all leave loops as they are
+    with pytest.raises(ScheduleError, match="no loop is called 'k'") as wrong:
+        brought_to(no_room.program, Schedule((Pipeline("k"),)), onto)
+    assert wrong.value.code == "W201"
