@@ -24,6 +24,7 @@ from qor_gnn.design.region import Kernel, Mode, loops_in
 from qor_gnn.memory.adapters import adapters_cost
 from qor_gnn.result.loop_rows import Run, loop_rows
 from qor_gnn.result.qor_estimate import Cycles, QorEstimate
+from qor_gnn.schedule.alike import Alike
 from qor_gnn.schedule.automatic_directives import automatic
 from qor_gnn.schedule.clock import clock_of
 from qor_gnn.schedule.compose import function_latency
@@ -119,17 +120,24 @@ class Brief:
     dsp: int
 
 
-def brief(kernel: Kernel, tool: Personality, kept: frozenset[str] = frozenset()) -> Brief:
+def brief(
+    kernel: Kernel,
+    tool: Personality,
+    kept: frozenset[str] = frozenset(),
+    known: Alike | None = None,
+) -> Brief:
     """Cycles and DSP slices as `estimate` has them, without the rest: a schedule of the average trip counts alone.
 
     Args:
         kernel, tool, kept: as of `estimate`.
+        known: scopes of the design under other rules, whose bodies are used again.
 
     Raises:
         ToolError: W451 an operator that the tool does not know.
     """
     kernel = automatic(kernel, tool, kept)
-    average = _run(kernel, [Scope(kernel, tool) for _ in kernel.functions])
+    kernel, scopes = (known or Alike()).scopes(kernel, tool)
+    average = _run(kernel, scopes)
     regions, units = _units(kernel, average)
     return Brief(average.latency, units_dsp(regions, units) + own_dsp(regions))
 

@@ -18,6 +18,7 @@ from qor_gnn.accelerator.interval import Interval
 from qor_gnn.design.directives import written_unrolls
 from qor_gnn.result.qor_estimate import QorEstimate
 from qor_gnn.routed.laws import PERIOD
+from qor_gnn.schedule.alike import Alike
 
 _MEMORY = 0.5
 """Share of the kernel's time from which on the busiest channel is said to limit it."""
@@ -70,13 +71,16 @@ class Accelerator:
         )
 
 
-def accelerator_of(found: Estimation, program: Program, name: str) -> Accelerator | str:
+def accelerator_of(
+    found: Estimation, program: Program, name: str, known: Alike | None = None
+) -> Accelerator | str:
     """What an estimated design is on a board.
 
     Args:
         found: the estimate.
         program: without its schedule: what is to be computed.
         name: of the board.
+        known: scopes of the design, whose bodies are used again.
 
     Returns:
         Why there are no figures, where there are none.
@@ -86,12 +90,13 @@ def accelerator_of(found: Estimation, program: Program, name: str) -> Accelerato
         return why
     place = board(name)
     device, kept = found.setting.device, written_unrolls(found.schedule)
-    design = Design(found.regions, found.answer, found.setting.tool, kept)
+    known = known or Alike()
+    design = Design(found.regions, found.answer, found.setting.tool, kept, known)
     passed = [a.name for a in program.arguments if a.shape]
     on = on_board(design, place, reached(found.answer, device), passed)
     return Accelerator(
         found.answer.latency.average,
-        emulated(found.regions, found.answer, found.setting.tool, kept),
+        emulated(found.regions, found.answer, found.setting.tool, kept, known),
         on,
         _roofs(found, program, on),
         (*on.notes, *_limited(on)),

@@ -7,6 +7,7 @@ from dataclasses import replace
 from dse.estimates.estimation import Estimation
 from dse.estimates.marks import Marks
 from qor_gnn.design.directives import written_unrolls
+from qor_gnn.schedule.alike import Alike
 from qor_gnn.schedule.automatic_directives import automatic
 from qor_gnn.support.error_sources import class_of, error_sources
 from qor_gnn.support.features import features
@@ -42,15 +43,16 @@ def intervals_of(found: Estimation) -> Intervals | None:
     return intervals(found.answer, widths, class_of(sources), sources, beyond)
 
 
-def with_phi(marks: Marks, found: Estimation, dsp: int | None) -> Marks:
+def with_phi(marks: Marks, found: Estimation, dsp: int | None, known: Alike | None = None) -> Marks:
     """The marks of a design with phi.
 
     Args:
         marks: from `marks_of`.
         found: the design.
         dsp: slices that it may use.
+        known: scopes of the design, whose bodies are used again.
     """
     where = found.setting
     kept = written_unrolls(found.schedule)
-    of = robust(found.regions, where.tool, found.answer, kept=kept, dsp=dsp)
+    of = robust(found.regions, where.tool, found.answer, kept=kept, dsp=dsp, known=known)
     return replace(marks, phi=round(of.ratio, 4), rule=of.rule)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from backends.deploy.boards import Board
 from qor_gnn.accelerator.at_once import AtOnce, at_once
@@ -21,6 +21,7 @@ from qor_gnn.design.port import Port
 from qor_gnn.design.region import Kernel, Memory
 from qor_gnn.estimate import brief
 from qor_gnn.result.qor_estimate import QorEstimate
+from qor_gnn.schedule.alike import Alike
 from qor_gnn.schedule.traffic import Traffic, stored_bytes
 from qor_gnn.tools.personality import Personality
 
@@ -68,12 +69,14 @@ class Design:
         answer: csynth's view of it.
         tool: that is modelled.
         kept: as `qor_gnn.estimate.estimate` has it.
+        known: its scopes, whose bodies are used again.
     """
 
     kernel: Kernel
     answer: QorEstimate
     tool: Personality
     kept: frozenset[str]
+    known: Alike = field(default_factory=Alike, compare=False)
 
 
 def on_board(design: Design, board: Board, period_ns: Interval, passed: Sequence[str]) -> BoardTime:
@@ -119,7 +122,7 @@ def _cycles(design: Design, board: Board, period: float, end: int) -> float:
         return Service(math.ceil(board.memory.latency[end] / period), *paces)
 
     kernel = served(design.kernel, service)
-    found = brief(kernel, design.tool, design.kept).cycles
+    found = brief(kernel, design.tool, design.kept, design.known).cycles
     return max(found, _busy_ns(board, design.answer.traffic, end) / period)
 
 

@@ -20,6 +20,7 @@ from qor_gnn.design.port import Port
 from qor_gnn.design.region import Kernel, Memory
 from qor_gnn.estimate import brief
 from qor_gnn.result.qor_estimate import QorEstimate
+from qor_gnn.schedule.alike import Alike
 from qor_gnn.tools.personality import Personality
 
 LINE = 64
@@ -46,7 +47,11 @@ def waits() -> Waits:
 
 
 def emulated(
-    kernel: Kernel, answer: QorEstimate, tool: Personality, kept: frozenset[str]
+    kernel: Kernel,
+    answer: QorEstimate,
+    tool: Personality,
+    kept: frozenset[str],
+    known: Alike | None = None,
 ) -> Interval:
     """Cycles of RTL with the tool's memory.
 
@@ -55,11 +60,12 @@ def emulated(
         answer: csynth's view of it, which is the least: there memory is always ready.
         tool: that is modelled.
         kept: as `qor_gnn.estimate.estimate` has it.
+        known: scopes of the design, whose bodies are used again.
     """
-    known = waits()
+    lines, scopes = waits(), known or Alike()
     least = max(answer.latency.average, busiest_port(answer))
     value, high = (
-        max(least, _with(kernel, stall, tool, kept)) for stall in (known.stall, known.most)
+        max(least, _with(kernel, stall, tool, kept, scopes)) for stall in (lines.stall, lines.most)
     )
     return Interval(least, value, high)
 
@@ -72,9 +78,11 @@ def busiest_port(answer: QorEstimate) -> float:
     return max(passed.values(), default=0.0)
 
 
-def _with(kernel: Kernel, stall: float, tool: Personality, kept: frozenset[str]) -> float:
+def _with(
+    kernel: Kernel, stall: float, tool: Personality, kept: frozenset[str], known: Alike
+) -> float:
     def waiting(memory: Memory, port: Port) -> Service:
         size = max(1, port.lanes) * word_bits(memory.dtype) / 8
         return Service(stall=stall * size / LINE)
 
-    return brief(served(kernel, waiting), tool, kept).cycles
+    return brief(served(kernel, waiting), tool, kept, known).cycles

@@ -34,7 +34,7 @@ _T = TypeVar("_T")
 
 def flattened(scope: Scope, chain: tuple[Loop, ...], env: Env) -> Body | None:
     """As `flattened_body`."""
-    key = ("flattened", _key(scope, chain, env))
+    key = ("flattened", _key(scope, chain, env), _rules(scope, chain))
     return _once(scope, key, lambda: flattened_body(scope, chain, env))
 
 
@@ -46,7 +46,8 @@ def handed_on(
     def made() -> tuple[Body, Dependences]:
         return recurrences_of(scope, (chain, env), body, nest_of(scope, chain, env), asked)
 
-    return _once(scope, ("handed on", _key(scope, chain, env)), made)
+    key = ("handed on", _key(scope, chain, env), _rules(scope, chain))
+    return _once(scope, key, made)
 
 
 def alone(scope: Scope, loop: Loop, env: Env) -> tuple[Body, Times]:
@@ -97,6 +98,12 @@ def _once(scope: Scope, key: object, make: Callable[[], _T]) -> _T:
         scope.bodies[key] = make()
     found: _T = scope.bodies[key]
     return found
+
+
+def _rules(scope: Scope, chain: tuple[Loop, ...]) -> object:
+    """What differs between scopes that share bodies (`qor_gnn.schedule.alike`): which nests run as one pipeline."""
+    flattening = scope.personality.flattening
+    return len(chain) > 1 and (flattening.guarded_updates, flattening.promotes_first)
 
 
 def _key(scope: Scope, chain: tuple[Loop, ...], env: Mapping[str, Affine]) -> object:

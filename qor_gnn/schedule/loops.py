@@ -87,9 +87,12 @@ class Scope:
 
     def taken(self, mode: Mode) -> Scope:
         """The same design with the average, the least or the most of its trip counts: its bodies are the same."""
-        found = Scope(self.kernel, self.personality, mode)
-        found.addresses, found.bodies, found.given_up = self.addresses, self.bodies, self.given_up
-        return found
+        return self.lent(Scope(self.kernel, self.personality, mode))
+
+    def lent(self, other: Scope) -> Scope:
+        """The other one, with the bodies of this one as its own: see `qor_gnn.schedule.alike`."""
+        other.addresses, other.bodies, other.given_up = self.addresses, self.bodies, self.given_up
+        return other
 
     def iterations(self, loop: Loop) -> float:
         """How often the (unrolled) body runs."""
@@ -99,7 +102,7 @@ class Scope:
                 return trips / copies if trips % copies else trips // copies
             case "whole":
                 around = sole_loop(loop) is not None and not innermost(loop)
-                if around and _starts_late(loop):
+                if around and starts_late(loop):
                     return max(1, trips // copies)
                 return ceil(trips / copies)
 
@@ -118,7 +121,7 @@ class Scope:
         return 1 if free and innermost(loop) else None
 
 
-def _starts_late(loop: Loop) -> bool:
+def starts_late(loop: Loop) -> bool:
     """Its counter is known to begin elsewhere than at 0."""
     return all(b.is_const for b in loop.lowers) and max(b.const for b in loop.lowers) != 0
 
@@ -184,7 +187,7 @@ def nest_graph(scope: Scope, chain: tuple[Loop, ...], env: dict[str, Affine]) ->
     own[inner.iv] = base + Affine(((number, inner.step),))
     copied = frozenset({number, *(each.iv for each in loops_in(inner.body))})
     partial = inner.trips.maximum % copies  # copies in front of the only exit
-    if partial and _starts_late(inner) and not scope.personality.unrolling.compares_copies:
+    if partial and starts_late(inner) and not scope.personality.unrolling.compares_copies:
         scope.addresses.blurred.add(inner.iv)
     scope.addresses.order = {} if inner.iv in scope.unpipelined else scope.order
     expander = expander_of(

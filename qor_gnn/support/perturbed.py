@@ -13,6 +13,7 @@ from dsl.errors.errors import ToolError
 from qor_gnn.design.region import Kernel, Statement, walk
 from qor_gnn.estimate import brief
 from qor_gnn.result.qor_estimate import QorEstimate
+from qor_gnn.schedule.alike import Alike
 from qor_gnn.tools.operators import Operator
 from qor_gnn.tools.personality import Personality, available, personality
 
@@ -40,6 +41,7 @@ def robust(
     *,
     kept: frozenset[str] = frozenset(),
     dsp: int | None = None,
+    known: Alike | None = None,
 ) -> Robust:
     """How a design does under perturbed rules.
 
@@ -49,12 +51,14 @@ def robust(
         found: the estimate.
         kept: as of `estimate`.
         dsp: slices that the design may use; None for those that it does.
+        known: scopes of the design, whose bodies are used again.
     """
+    known = known or Alike()
     worst = Robust(1.0, "")
     own = found.latency.average
-    for rule, other in _perturbed(kernel, tool):
+    for rule, other in perturbed(kernel, tool):
         try:
-            answer = brief(kernel, other, kept)
+            answer = brief(kernel, other, kept, known)
         except ToolError:  # the other version has no such operator: it says nothing
             continue
         slices = max(dsp or 0, found.dsp, 1)
@@ -64,25 +68,27 @@ def robust(
     return worst
 
 
-def _perturbed(kernel: Kernel, tool: Personality) -> Iterator[tuple[str, Personality]]:
+def perturbed(kernel: Kernel, tool: Personality) -> Iterator[tuple[str, Personality]]:
+    """The rules that a design is estimated under, by name; those that differ from the tool's own, each once."""
     if _uses_fabric(kernel):
         yield "sums in fabric a state longer", _slower(tool)
         yield "sums kept in DSP slices", _with_fabric(tool, {})
+    asked = [tool]
     for name in available():
         other = personality(name)
         if other.is_open or other.name == tool.measured_as:
             continue
-        yield (
-            f"the automatic directives of {other.version}",
-            replace(
-                tool,
-                directives=other.directives,
-                partitioning=other.partitioning,
-                local_arrays=other.local_arrays,
-                unrolling=other.unrolling,
-                flattening=other.flattening,
-            ),
+        rules = replace(
+            tool,
+            directives=other.directives,
+            partitioning=other.partitioning,
+            local_arrays=other.local_arrays,
+            unrolling=other.unrolling,
+            flattening=other.flattening,
         )
+        if rules not in asked:  # versions may do the same by themselves
+            asked.append(rules)
+            yield f"the automatic directives of {other.version}", rules
 
 
 def _uses_fabric(kernel: Kernel) -> bool:

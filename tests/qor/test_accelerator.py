@@ -22,6 +22,8 @@ from qor_gnn.accelerator.emulation import waits
 from qor_gnn.accelerator.service import Service, served
 from qor_gnn.design.directives import written_unrolls
 from qor_gnn.estimate import brief, estimate
+from qor_gnn.schedule.alike import Alike
+from qor_gnn.support.perturbed import perturbed
 from weft import f32
 
 Build = Callable[[ScheduleBuilder], ScheduleBuilder]
@@ -73,6 +75,25 @@ def test_a_brief_answer_has_the_cycles_and_slices_of_the_estimate(kernel, schedu
     design = estimated(of.program, of.schedules[schedule], setting(None, "xczu9eg", 10.0))
     short = brief(design.regions, design.setting.tool, written_unrolls(design.schedule))
     assert (short.cycles, short.dsp) == (design.answer.latency.average, design.answer.dsp)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "schedule", "waits"),
+    [("outside/gemm_tiles", "overlapped", True), ("polybench/syrk", "columns", False)],
+)
+def test_bodies_that_rules_share_give_the_same_answers(kernel, schedule, waits):
+    of = weft.load(f"examples/{kernel}.py:{Path(kernel).name}")
+    design = estimated(of.program, of.schedules[schedule], setting(None, "u55c", 3.33))
+    own, kept, known = design.setting.tool, written_unrolls(design.schedule), Alike()
+    slow = served(design.regions, lambda memory, port: Service(150, 2.0, 3.0, 0.1))
+    asked = [(design.regions, own), (slow, own)]
+    asked += [(design.regions, rules) for _, rules in perturbed(design.regions, own)]
+    alone = [brief(regions, rules, kept) for regions, rules in asked]
+    assert [brief(regions, rules, kept, known) for regions, rules in asked] == alone
+    assert len({answer.cycles for answer in alone}) > 1
+    assert (
+        alone[1].cycles > alone[0].cycles
+    ) == waits  # its copies wait; the other has no memory outside
 
 
 # ------------------------------------------------------------------------------------------ traffic

@@ -22,6 +22,7 @@ from dse.run.folder.directory import RunDirectory
 from dse.run.folder.problem import problem_of
 from dse.run.folder.proven import sound
 from dse.run.results.front import Design, both_fronts, designs, front, limits_of, supported
+from qor_gnn.schedule.alike import Alike
 
 _FASTEST = 6
 """Designs of a front whose phi is found: each takes as long as some five estimates."""
@@ -55,7 +56,8 @@ def settle(
             if replace(found, seconds=design.result.seconds) != design.result:
                 run.keep(design.key, found)
                 run.event("corrected", key=design.key, status=found.status.value)
-    known: dict[str, Estimation] = {}
+    known: dict[str, tuple[Estimation, Alike]] = {}
+    first = {design.key for design in _fastest(run, 1)}
     while fresh := [
         d
         for d in (_fastest(run) if time.monotonic() < ends else ())
@@ -64,14 +66,16 @@ def settle(
         for design in fresh:
             if time.monotonic() >= ends:
                 break
-            of = known[design.key] = estimation_of(request(design.key))
-            found = with_robustness(design.result, of, limits.resources.get("dsp"))
+            of, scopes = estimation_of(request(design.key)), Alike()
+            if board is not None and design.key in first:
+                known[design.key] = of, scopes
+            found = with_robustness(design.result, of, limits.resources.get("dsp"), scopes)
             run.keep(design.key, judged(found, limits))
     if board is not None:
         for design in _fastest(run, 1):
             asked = request(design.key)
-            of = known.get(design.key) or estimation_of(asked)
-            found = with_board(design.result, of, asked.program, board)
+            of, scopes = known.get(design.key) or (estimation_of(asked), Alike())
+            found = with_board(design.result, of, asked.program, board, scopes)
             run.keep(design.key, judged(found, limits))
 
 
