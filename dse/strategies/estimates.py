@@ -69,6 +69,7 @@ class Estimates:
         self._demands: dict[tuple[int, int, Choice], Demand] = {}
         self.areas = Areas(space)
         self._areas: dict[Point, Area] = {}
+        self._figures: dict[Point, Figures] = {}
 
     @property
     def schedules(self) -> int:
@@ -106,7 +107,13 @@ class Estimates:
 
     def figures(self, point: Point) -> Figures:
         """Of a design."""
-        check_deadline()
+        found = self._figures.get(point)
+        if found is None:
+            check_deadline()
+            found = self._figures[point] = self._figures_of(point)
+        return found
+
+    def _figures_of(self, point: Point) -> Figures:
         number = point.variant
         banks = self._banks(point)
         registers = self._registers(self.space.variants[number].program, banks)

@@ -94,9 +94,12 @@ def refined(
     """
     most = copies or (max(budget, _OF_LOGIC) if space.logic else budget)
 
+    planned: dict[int, _Planned] = {}  # of a space
+
     def started(on: Space, shown: Within | None) -> _Search:
         left = patience.trials - sum(result.evaluated for result in known.values())
-        one = _Search(on, budget, limits, most, fabric, shown, patience, left)
+        plans = planned.setdefault(id(on), {})
+        one = _Search(on, budget, limits, most, fabric, plans, shown, patience, left)
         for point, result in known.items():
             one.learn(point, result)
         return one
@@ -150,6 +153,10 @@ def _owed(known: Mapping[Point, Result], tried: set[Point] | None) -> bool:
     return _OF_TRIALS * found < len(evaluated)
 
 
+_Planned = dict[object, tuple[Solution, ...]]
+"""What was solved for, of a space: searches for designs of two kinds plan much the same."""
+
+
 class _Search:
     """The candidates, what is known of them, and the front."""
 
@@ -160,6 +167,7 @@ class _Search:
         limits: Limits,
         copies: int,
         fabric: FabricBudget,
+        planned: _Planned,
         inside: Within | None = None,
         patience: Patience = ENDLESS,
         trials: float = inf,
@@ -178,7 +186,7 @@ class _Search:
         # What LUTs are counted as is known less well than DSP slices are: corrections will tell.
         self.most = budget * (_UNSURE if space.logic else 1.0)
         self.levels: set[tuple[int, int]] = set()  # of a variant, that it was solved for besides
-        self.planned: dict[object, tuple[Solution, ...]] = {}
+        self.planned = planned
         self.small = is_small(space, copies)
         for point in affordable(space, copies, self.estimates) if self.small else ():
             if point is None:
