@@ -38,6 +38,7 @@ from dse.space.loops.whole_ranges import in_whole_ranges
 from dse.space.nests.contents import all_logic
 from dse.space.start import Start, start_of
 from dse.space.sums.updates_in_tiles import in_parts_of_tables
+from dse.space.tables.replicas_in_tiles import in_copies_of_tables
 from dse.strategies.names import STRATEGIES
 from dse.strategies.patience import patience_of
 from dsl.errors.errors import InputError, ToolError, did_you_mean
@@ -148,7 +149,8 @@ class Searched:
         once = in_one_pass(program, parts) if parts else None
         across = None if schedule else stored_across(program, plain, tiles, board, allowed, whole)
         apart = None if schedule else in_nests_apart(program, plain, board, allowed, whole)
-        ways = (tiles, wide, joined, parts, once, across, apart)
+        copies = None if schedule else in_copies_of_tables(program, plain, board, allowed, whole)
+        ways = (tiles, wide, joined, parts, once, across, apart, copies)
         others = (start_of(program, ported(one), self.fix).steps for one in ways if one)
         return replace(start, others=tuple(others))
 

@@ -10,7 +10,7 @@ the same data, as a sum and a maximum, one pass of all takes as long as the slow
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from backends.deploy.boards import Board
@@ -21,8 +21,9 @@ from dse.space.loops.regrouped import merged
 from dse.space.start import SEARCHED
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import Buffer, Distribute, Expand, Pack, Step, Tile
-from polyhedral.schedule import apply, begun
+from dsl.schedules.steps import Buffer, Distribute, Expand, Pack, Split, Step, Tile
+from polyhedral.requests.packed import packed_lanes
+from polyhedral.schedule import apply, begun, tried
 
 
 def in_wider_tiles(
@@ -88,6 +89,33 @@ def _where_expansion_is_too_large(
 def words_of(schedule: Schedule) -> list[Pack]:
     """What says how many elements of arrays outside come at a time."""
     return [step for step in schedule if isinstance(step, Pack)]
+
+
+def lanes_of(program: Program, plain: Schedule) -> Mapping[str, int]:
+    """Elements in a word of each array outside."""
+    packs = words_of(plain)
+    return {array.name: max(1, packed_lanes(packs, array)) for array in program.arrays}
+
+
+def cuts_in_tiles(
+    program: Program, found: Schedule, turns: Iterable[tuple[str, str, int]]
+) -> list[Split]:
+    """Loops of a tile in blocks, in which each iteration of a block has a copy, or a part, of a table of its own.
+
+    Args:
+        program: the kernel.
+        found: tiles.
+        turns: a statement, the loop around it whose iterations take turns, and of how many copies or parts.
+    """
+    state, cuts = apply(program, found), list[Split]()
+    for name, loop, count in turns:
+        names = [one for p in state.of_statement(name) for one in p.names]
+        inner = next(n for n in reversed(names) if n == loop or n.startswith(f"{loop}_"))
+        moved = tried(state, cut := Split(f"{name}.{inner}", count, tail="guard"))
+        if moved is not None:
+            state = moved
+            cuts.append(cut)
+    return cuts
 
 
 def in_one_pass(program: Program, tiled: Schedule) -> Schedule | None:

@@ -21,15 +21,14 @@ from backends.deploy.outside import in_tiles, outside
 from backends.deploy.rooms import chip_room, most_room
 from backends.deploy.tiles import Allowance
 from dse.space.loops.regrouped import reassociated
-from dse.space.loops.tiles import words_of
+from dse.space.loops.tiles import cuts_in_tiles, lanes_of, words_of
 from dsl.expressions.expr import Access, Binary, BinaryOp, Scatter, loads
 from dsl.expressions.types import FloatType
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import Buffer, PartialSums, Split, Step
+from dsl.schedules.steps import Buffer, PartialSums, Step
 from polyhedral.requests.outside import word_bits
-from polyhedral.requests.packed import packed_lanes
-from polyhedral.schedule import apply, begun, tried
+from polyhedral.schedule import begun, tried
 from polyhedral.scop.scheduled import ScheduledScop
 from polyhedral.scop.scop import Statement, reduction_access
 
@@ -62,7 +61,7 @@ def in_parts_of_tables(
         ToolError: as `outside`.
     """
     state, free = reassociated(begun(program, before), floats=allowed.trees)
-    lanes = _lanes(program, plain)
+    lanes = lanes_of(program, plain)
     room = most = most_room(board) // _SHARE
     parts: list[PartialSums] = []
     for statement in state.scop.statements:
@@ -74,6 +73,7 @@ def in_parts_of_tables(
             parts.append(step)
     if not parts:
         return None
+    turns = [(step.stmt, step.loop.rpartition(".")[2], step.count) for step in parts]
     # What is copied is in as many banks as there are parts, each of which is rounded up to whole memories, and is there
     # twice where tiles are copied while others are worked on.
     taken = most - room
@@ -85,14 +85,8 @@ def in_parts_of_tables(
         if found is None or words_of(found) != words_of(plain):
             continue
         if any(isinstance(step, Buffer) and step.at for step in found):
-            return Schedule((*found, *_cuts(program, found, parts)))
+            return Schedule((*found, *cuts_in_tiles(program, found, turns)))
     return None
-
-
-def _lanes(program: Program, plain: Schedule) -> Mapping[str, int]:
-    """Elements in a word of each array outside."""
-    packs = words_of(plain)
-    return {array.name: max(1, packed_lanes(packs, array)) for array in program.arrays}
 
 
 def _parts(
@@ -140,17 +134,3 @@ def _variables(access: Access) -> set[str]:
 def _bits(state: ScheduledScop, target: Access) -> int:
     array = state.scop.program.array(target.array)
     return prod(array.shape) * word_bits(array.dtype)
-
-
-def _cuts(program: Program, found: Schedule, parts: Sequence[PartialSums]) -> list[Split]:
-    """The loops that take turns in blocks, so that each copy of a block's loop knows its part."""
-    state, cuts = apply(program, found), list[Split]()
-    for step in parts:
-        turns = step.loop.rpartition(".")[2]
-        names = [name for p in state.of_statement(step.stmt) for name in p.names]
-        inner = next(n for n in reversed(names) if n == turns or n.startswith(f"{turns}_"))
-        moved = tried(state, cut := Split(f"{step.stmt}.{inner}", step.count, tail="guard"))
-        if moved is not None:
-            state = moved
-            cuts.append(cut)
-    return cuts

@@ -36,7 +36,7 @@ def replicated(
         turns: iterations of such a loop whose reads have copies of their own; they divide its iterations.
     """
     steps, cuts = before, dict[str, Split]()
-    for array, name in _look_ups(state).items():
+    for array, name in look_ups(state).items():
         depth = len(state.scop.statement(name).loops)
         loop = loop_around(state.scop.program, name, depth - 1)
         count = turns * turns_of(loop, array).count
@@ -65,7 +65,7 @@ def served_at_once(
         depth: 0 for the outermost loop of which so many copies are possible, 1 for the next one.
     """
     steps = before
-    for array, name in _look_ups(state).items():
+    for array, name in look_ups(state).items():
         levels = range(len(state.scop.statement(name).loops) - 1)
         around = [loop_around(state.scop.program, name, level) for level in levels]
         fitting = [loop for loop in around if 2 < turns_of(loop, array).count <= _PORTS * MOST]
@@ -92,7 +92,7 @@ def cut(
     return state, steps
 
 
-def _look_ups(state: ScheduledScop) -> dict[str, str]:
+def look_ups(state: ScheduledScop) -> dict[str, str]:
     """Arrays that are read at subscripts which are data, where nothing assigns to them, and who reads them so."""
     found: dict[str, str] = {}
     for statement in state.scop.statements:
