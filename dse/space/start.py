@@ -90,13 +90,16 @@ class Start:
     @property
     def structured(self) -> bool:
         """Whether it says which statements share loops, or what becomes of some loops; copies of whole arrays
-        leave those of the kernel open, and so do steps that make whole ranges of tiles and of flattened loops.
+        leave those of the kernel open, through several ports, too, and so do steps that make whole ranges of tiles and of
+        flattened loops.
         """
         steps = self.steps
         last = max((n for n, s in enumerate(steps, 1) if isinstance(s, _RENEWING)), default=0)
         if all(_is_open(s) or isinstance(s, _TOWARDS) for s in steps[:last]):
             steps = steps[last:]
-        return not all(map(_is_open, steps))
+        copied = {s.array for s in steps if isinstance(s, Buffer) and not s.at}
+        copies = {f"{way}_{array}" for array in copied for way in ("load", "store")}
+        return not all(_is_open(s) or _is_spread(s, copies) for s in steps)
 
     @cached_property
     def outside(self) -> frozenset[str]:
@@ -184,6 +187,11 @@ class Start:
 def _is_open(step: Step) -> bool:
     """Whether it leaves the loops of the kernel as they are."""
     return isinstance(step, _BESIDE) or (isinstance(step, Buffer) and not step.at)
+
+
+def _is_spread(step: Step, copies: Set[str]) -> bool:
+    """Whether it cuts a loop of some statements among ports."""
+    return isinstance(step, Spread) and step.loop.partition(".")[0] in copies
 
 
 START = Start()  # of a search that begins with nothing

@@ -15,10 +15,11 @@ from benchmarks.ranking import drawn
 from dse.cli import run as weft_command
 from dse.estimates.estimation import ranked, setting
 from dse.space.space import Space, space_of
-from dse.space.start import KINDS, start_of
+from dse.space.start import KINDS, Start, start_of
 from dse.strategies.estimates import Estimates
 from dsl.errors.errors import InputError, ScheduleError
 from dsl.kernels.kernel import Kernel
+from dsl.schedules.port_steps import Spread
 from dsl.schedules.schedule import Schedule, ScheduleBuilder
 from dsl.schedules.steps import AutoPartition, Buffer, Interface, Partition, Pipeline, Unroll
 from polyhedral.schedule import apply
@@ -40,6 +41,12 @@ SEARCHED = {  # schedule: how near the ranking of its points is to the model
     "polybench/lu.py:lu:pipelined": 1.6,
     "polybench/jacobi_2d.py:jacobi_2d:tiled": FAR,
 }
+
+
+@pytest.mark.parametrize(("loop", "structured"), [("load_x.load_x_0", False), ("S0.i", True)])
+def test_copies_through_several_ports_leave_the_loops_of_the_kernel_open(loop, structured):
+    steps = (Interface("x", "m_axi", also=("gmem1",)), Buffer("x"), Spread(loop))
+    assert Start(steps).structured == structured
 
 
 @weft.kernel
