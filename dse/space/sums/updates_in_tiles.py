@@ -35,7 +35,7 @@ from polyhedral.scop.scop import Statement, reduction_access
 _STATES = 4
 _FLOAT_STATES = 8
 """States in which an element is read, updated and written, rounded up to a power of two: of integers and of floats."""
-_MOST = 64  # parts, as many as copies of the loop
+_MOST = 256  # parts: those of the elements of a word of 512 bits of bytes
 _AROUND = 2  # loops of an extremum, at least
 _SHARE = 2
 _TILES = 4
