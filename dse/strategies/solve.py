@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from heapq import heapify, heappop, heappush
 from math import inf
 from operator import attrgetter
@@ -29,6 +29,7 @@ from dse.space.costs.cost import (
 from dse.space.memory.banks import Demand
 from dse.space.memory.partitions import fewer_banks
 from dse.space.space import Choice, Point, Space
+from dse.space.variant import Variant
 from dse.strategies.fabric import FabricPlan
 from dse.strategies.ladder import Rung
 from dse.strategies.options import Option, Options
@@ -153,6 +154,14 @@ def _varied(states: Iterable[State], width: int) -> list[State]:
     return found
 
 
+@lru_cache(maxsize=512)
+def _servings(_: Variant) -> dict[object, tuple[bool, object]]:
+    """Which arrays of a variant can have few enough banks: budgets share it, as they do what is known of choices. With each
+    answer are the choices that it is of, which the key has by their identity.
+    """
+    return {}
+
+
 class _Solver:
     """What does not change during a search."""
 
@@ -170,7 +179,7 @@ class _Solver:
         self.variant, self.number, self.fabric = space.variants[variant], variant, fabric
         self.program, nests = self.variant.program, self.variant.nests
         self.budget, self.spread = budget, _SPREAD * max(_STATES, width)
-        self._servings: dict[object, bool] = {}
+        self._servings = _servings(self.variant)
         self.stages = stages(nests, space.tool, self.variant.beside)
         lut = None if fabric is None else fabric.planned / margin - fabric.areas.around(variant)
         self.lut = lut
@@ -362,26 +371,30 @@ class _Solver:
             each[key[0]] = each.get(key[0], 1) // had * now
         most = before.most if joined is before.wanted else max(each.values())
         if most > MAX_BANKS and any(each.get(a, 1) > MAX_BANKS for a in option.alone.arrays):
-            chosen = (*state.chosen.values(), option)
             over = [array for array, banks in each.items() if banks > MAX_BANKS]
-            if not all(self._served(array, joined, chosen) for array in over):
+            if not all(self._served(array, joined, state, option) for array in over):
                 return None
         if joined is before.wanted:
             return before
         dear = _BANKS * min(1.0, most / MAX_BANKS)
         return Banks(joined, each, most, self.words.waiting(joined), dear)
 
-    def _served(self, array: str, wanted: Demand, chosen: Sequence[Option]) -> bool:
-        """Whether an array can have few enough banks without that a nest gets slower by it. Most states of a beam ask the same."""
+    def _served(self, array: str, wanted: Demand, state: State, option: Option) -> bool:
+        """Whether an array can have few enough banks without that a nest gets slower by it, those that are chosen and one
+        more. Most states of a beam ask the same.
+        """
         rank = len(self.program.array(array).shape)
         factors = tuple([wanted.get((array, d), 1) for d in range(rank)])
-        asked = any(option.rung.asked > 1 for option in chosen)
-        waiting = [(o.alone, o.most) for o in chosen if array in o.alone.touched]
+        waiting = state.waiting_for(array)
+        if array in option.alone.touched:
+            waiting = (*waiting, (option.alone, option.most))
+        asked = option.rung.asked > 1 or any(o.rung.asked > 1 for o in state.chosen.values())
         key = (array, factors, asked, tuple([(id(alone), most) for alone, most in waiting]))
         found = self._servings.get(key)
         if found is None:
-            found = self._servings[key] = any(
+            served = any(
                 all(alone.interval(array, fewer) <= most for alone, most in waiting)
                 for fewer in fewer_banks(factors, divided=asked)
             )
-        return found
+            found = self._servings[key] = served, waiting
+        return found[0]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dse.area.designs import NOTHING, Area, Own, Part
 from dse.space.costs.cost import Beside, Units
 from dse.space.memory.banks import Demand
 from dse.space.space import Choice
-from dse.strategies.options import Option
+from dse.strategies.options import Alone, Option
 
 
 @dataclass(slots=True)
@@ -49,6 +49,15 @@ class State:
     part: Part | None = (
         None  # what is known of its area, or of those of its nests that ask for the same banks
     )
+    _waiting_for: dict[str, tuple[tuple[Alone, int], ...]] = field(default_factory=dict)
+
+    def waiting_for(self, array: str) -> tuple[tuple[Alone, int], ...]:
+        """The choices that wait for the ports of an array, and the interval that each has anyway."""
+        found = self._waiting_for.get(array)
+        if found is None:
+            touching = (o for o in self.chosen.values() if array in o.alone.touched)
+            found = self._waiting_for[array] = tuple([(o.alone, o.most) for o in touching])
+        return found
 
 
 @dataclass(slots=True)
