@@ -184,8 +184,7 @@ def _hoist(body: Body, moving: frozenset[str]) -> None:
             same = False
         else:
             same = all(invariant[d] for d in graph.deps[n])
-            if same and n in graph.for_subscripts:
-                same = not graph.indexed.get(n, frozenset()) & moving
+            same = same and not graph.indexed.get(n, frozenset()) & moving
         out.append(same)
         invariant.append(same)
         if same:

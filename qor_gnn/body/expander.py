@@ -61,7 +61,7 @@ class Expander:
     _accessed: dict[int, set[int]] = field(default_factory=dict)  # mixed memory -> shapes so far
     _stored: dict[int, int] = field(default_factory=dict)  # address -> the copy that stores it
     _order: CopiesInOrder = field(default_factory=CopiesInOrder)
-    _gathers: bool = False  # some element is known at run time only
+    _follows: bool = False  # values move with counters: subscripts that are data, or what is computed of counters
     _moved: SubscriptValues = field(default_factory=SubscriptValues)
     _copy_of: dict[int, int] = field(default_factory=dict)  # load or early store -> its copy
 
@@ -82,7 +82,9 @@ class Expander:
             plan = self._plans.read(node, self.env) if isinstance(node, Statement) else None
             for access in () if plan is None else plan.at_data:
                 self._shapes.setdefault(self.memory_numbers[access.memory], set()).add(-1)
-                self._gathers = True
+                self._follows = True
+            if isinstance(node, Statement) and any(op.kind == "index" for op in node.ops):
+                self._follows = True
         self._mixed = {m for m, shapes in self._shapes.items() if self._mixes(shapes)}
         self.graph.mixed = bool(self._mixed)
 
@@ -179,7 +181,7 @@ class Expander:
                 if found is None:
                     deps = operands if min(operands) >= 0 else tuple(v for v in operands if v >= 0)
                     found = merged[key] = graph.add(step.kind, operator, deps, -1, statement)
-                    if self._gathers:
+                    if self._follows:
                         self._moved.computed(graph, found, operands)
                     if self.when == "first":
                         graph.at_first.add(found)
@@ -194,7 +196,7 @@ class Expander:
             elif step.index is not None:
                 held = tuple(copies.get(v, 0) for v in sorted(step.index.indices[0].variables()))
                 values.append(self._outside.value(("index", step.index, held)))
-                if self._gathers:
+                if self._follows:
                     moved = step.index.indices[0].substitute(self.env).variables()
                     self._moved.counters[values[-1]] = moved - self.copied
             else:
@@ -203,7 +205,6 @@ class Expander:
         if target is None:
             data = [values[k] for k in plan.subscripts]
             target = self._site(named(statement.target, data))
-            self._moved.needed(graph, data)
             graph.places[target.place(self.addresses, copies)] = tuple(v for v in data if v >= 0)
         self._store(target, statement, values[-1], copies)
 

@@ -60,7 +60,6 @@ class Graph:
     compared: set[Affine] = field(default_factory=set)  # what guards test against 0
     early_stores: list[int] = field(default_factory=list)  # operations: must stay in their place
     indexed: dict[int, frozenset[str]] = field(default_factory=dict)  # counters in what is computed
-    for_subscripts: set[int] = field(default_factory=set)  # what subscripts are computed by
     looked_up: dict[int, int] = field(
         default_factory=dict
     )  # states of loads at computed subscripts

@@ -137,7 +137,7 @@ class _Rebuilt:
         old = self.graph
         self.new = replace(
             old, kind=[], operator=[], deps=[], address=[], statement=[], order=[], _users=[],
-            indexed={}, for_subscripts=set(), looked_up={},
+            indexed={}, looked_up={},
         )  # fmt: skip
         self._targets = self._stored()
         inside = {n for chain in self.chains.values() for n in chain[:-1]}
@@ -298,7 +298,6 @@ class _Rebuilt:
         new.loads = {a: number(n) for a, n in old.loads.items()}
         new.at_first = {number(n) for n in old.at_first if n in self.numbers}
         new.indexed = {number(n): v for n, v in old.indexed.items() if n in self.numbers}
-        new.for_subscripts = {number(n) for n in old.for_subscripts if n in self.numbers}
         new.early_stores = [number(n) for n in old.early_stores]
 
 

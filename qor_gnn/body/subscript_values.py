@@ -2,8 +2,8 @@
 
 A subscript is named by the operation that computes it (``?12``), or by what it takes from outside
 (``?-3``): accesses of the same values are of the same element, all others may be of any. No bank of such an
-access is known. A value that is computed of counters alone takes no operation of the body, yet the load
-moves with them.
+access is known. A value that is computed of counters alone has no operand in the body, yet it moves with them, and so do
+loads at it.
 """
 
 from __future__ import annotations
@@ -34,20 +34,10 @@ class SubscriptValues:
         return _NONE.union(*(self.counters.get(v, _NONE) for v in values))
 
     def loaded(self, graph: Graph, node: int, data: Sequence[int]) -> None:
-        """Remember those of a load at subscripts ``data``, and that these are needed for it."""
-        self.needed(graph, data)
+        """Remember those of a load at subscripts ``data``."""
         moved = self._of(data)
         if moved:
             self.counters[node] = graph.indexed[node] = graph.indexed.get(node, _NONE) | moved
-
-    def needed(self, graph: Graph, data: Sequence[int]) -> None:
-        """Remember that values are subscripts, and what these are computed from."""
-        pending = [v for v in data if v >= 0]
-        while pending:
-            n = pending.pop()
-            if n not in graph.for_subscripts:
-                graph.for_subscripts.add(n)
-                pending += graph.deps[n]
 
 
 def named(access: Access, data: Sequence[int]) -> Access:

@@ -9,7 +9,7 @@ import pytest
 import weft
 from dsl.kernels.kernel import Kernel
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import Partition, Pipeline
+from dsl.schedules.steps import Partition, Pipeline, Unroll
 from polyhedral.codegen.generate import loop_tree
 from polyhedral.schedule import apply
 from qor_gnn.design.from_tree import kernel_of_tree
@@ -123,3 +123,32 @@ def test_what_a_later_iteration_takes_is_there_by_then(tool: str) -> None:
     found = personality(tool)
     divider, adder = (found.operator(kind, "f32", 32, None) for kind in ("div", "add"))
     assert row.depth >= divider.distance + adder.distance - row.ii
+
+
+@weft.kernel
+def of_counters(y: f32[64]):
+    for i in range(64):
+        x: f32 = 0.0
+        for t in range(6):
+            x = x * x + f32(i) * 0.25
+        y[i] = x
+
+
+@weft.kernel
+def of_elements(c: f32[64], y: f32[64]):
+    for i in range(64):
+        x: f32 = 0.0
+        for t in range(6):
+            x = x * x + c[i] * 0.25
+        y[i] = x
+
+
+def test_what_is_computed_of_counters_moves_with_them():
+    steps = Schedule((Pipeline("i"), Unroll("t")))
+    found = [
+        estimate(kernel_of_tree(loop_tree(apply(kernel.program, steps))))
+        for kernel in (of_counters, of_elements)
+    ]
+    counters, elements = found
+    assert counters.dsp >= elements.dsp
+    assert counters.latency.average >= elements.latency.average - 2  # a load less
