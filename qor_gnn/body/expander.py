@@ -78,12 +78,11 @@ class Expander:
             self.env = env
             self._plans.forget()
             self._placed.clear()
-        for node in walk(nodes):
-            plan = self._plans.read(node, self.env) if isinstance(node, Statement) else None
+        for node in (node for node in walk(nodes) if isinstance(node, Statement)):
+            self._follows |= any(op.kind == "index" for op in node.ops)
+            plan = self._plans.read(node, self.env)
             for access in () if plan is None else plan.at_data:
                 self._shapes.setdefault(self.memory_numbers[access.memory], set()).add(-1)
-                self._follows = True
-            if isinstance(node, Statement) and any(op.kind == "index" for op in node.ops):
                 self._follows = True
         self._mixed = {m for m, shapes in self._shapes.items() if self._mixes(shapes)}
         self.graph.mixed = bool(self._mixed)
