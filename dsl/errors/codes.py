@@ -118,6 +118,7 @@ CODES: dict[str, str] = {
     "W253": "two statements that are not one: they do different things, or not in neighbouring ranges of a loop",
     "W254": "arrays that a memory of the board has no room for",
     "W255": "no condition on loop variables that choices could stand for: there is none, or they would do something else",
+    "W256": "a loop that no data end early, or whose iterations behind the end may do something",
     "W300": "no Python bindings of MLIR are installed",
     "W301": "the runtime library of the just-in-time compiler cannot be loaded",
     "W310": "an expression of isl that is not affine (a fault of Weft)",

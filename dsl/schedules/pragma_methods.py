@@ -51,6 +51,11 @@ class PragmaMethods:
         return self._add(steps.Allocation, loop, op, limit)
 
     @step_method
+    def leave(self, loop: str, trips: int = 0) -> Self:
+        """See `dsl.schedules.pragma_steps.Leave`."""
+        return self._add(steps.Leave, loop, trips)
+
+    @step_method
     def stable(self, argument: str) -> Self:
         """See `dsl.schedules.pragma_steps.Stable`."""
         return self._add(steps.Stable, argument)

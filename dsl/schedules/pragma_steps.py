@@ -75,6 +75,19 @@ class Allocation(Step):
 
 
 @dataclass(frozen=True, slots=True)
+class Leave(Step):
+    """Let a loop end where data say so: at a bound that is read, or behind a ``break``. Its iterations from there on do
+    nothing, which is proven. ``trips`` is how many an execution is expected to have, for estimates: half of all where
+    nothing is said.
+    """
+
+    kind = "leave"
+    other_names = ("early_exit", "exit_early", "variable_bound", "loop_tripcount")
+    loop: str
+    trips: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Stable(Step):
     """Let processes read an argument without waiting for each other: the caller leaves it as it is while the kernel runs."""
 

@@ -134,6 +134,13 @@ class Cache(Hls.Attribute, name="cache"):
     depth: _Int
 
 
+class Leave(Hls.Attribute, name="leave"):
+    """``#hls.leave<trips, tests>``: how a loop ends early; 0 trips: nobody said how many to expect."""
+
+    trips: _Int
+    tests: ir.ArrayAttr
+
+
 class TripCount(Hls.Attribute, name="trip_count"):
     """``#hls.trip_count<min, max, avg>``."""
 

@@ -10,6 +10,7 @@ from typing import Any, cast, get_args
 from dsl.schedules.loop_requests import LoopRequests, PipelineStyle
 from mlir_passes.dialect import hls
 from mlir_passes.dialect.element_types import int_attribute
+from mlir_passes.dialect.exits import is_leaving, leaving_attribute, leaving_in
 from mlir_passes.provider import ir
 
 STYLES = tuple(style for style in get_args(PipelineStyle) if style)
@@ -33,6 +34,8 @@ def request_attributes(asked: LoopRequests) -> dict[str, Any]:
         found["hls.allocation"] = ir.ArrayAttr.get(made)
     if asked.target_ti:
         found["hls.target_ti"] = int_attribute(asked.target_ti)
+    if asked.leaving is not None:
+        found["hls.leave"] = leaving_attribute(asked.leaving)
     return found
 
 
@@ -52,6 +55,7 @@ def requests_of(attributes: Any) -> LoopRequests:
         unbalanced="hls.unbalanced" in attributes,
         spread="hls.spread" in attributes,
         allocation=tuple(map(_allocated, attributes.get("hls.allocation", ()))),
+        leaving=leaving_in(attributes["hls.leave"]) if "hls.leave" in attributes else None,
     )
 
 
@@ -77,6 +81,7 @@ REQUEST_CHECKS: dict[str, Callable[[Any], bool]] = {
         isinstance(a, ir.ArrayAttr) and all(isinstance(x, hls.Allocation) for x in a)
     ),
     "hls.target_ti": _is(ir.IntegerAttr),
+    "hls.leave": is_leaving,
     "hls.unbalanced": _is(ir.UnitAttr),
     "hls.spread": _is(ir.UnitAttr),
 }

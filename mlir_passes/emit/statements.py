@@ -15,6 +15,7 @@ from dsl.expressions.types import FixedType, IndexType, IntType
 from dsl.programs.names import unused
 from mlir_passes.dialect.attributes import StmtInfo
 from mlir_passes.emit.cpp import Cpp, conjunction, extents, name, without_parentheses
+from mlir_passes.emit.exits import header_tests
 from mlir_passes.emit.lines import (
     INDENT,
     assignment,
@@ -293,7 +294,9 @@ class Printer:
         self.lines.append(" " * (self.indent - INDENT) + f"{self._label(loop.info.name)}:")
         step = f"++{loop.var}" if loop.step == 1 else f"{loop.var} += {loop.step}"
         declaration, test = f"{loop.type} {loop.var}", f"{loop.var} {loop.test}"
-        header = loop_header(declaration, loop.lower, test, loop.upper, step, self.indent)
+        more = header_tests(loop.info.requests.leaving, loop.var, self.variables)
+        limit = conjunction((loop.upper, *more)) if more else loop.upper
+        header = loop_header(declaration, loop.lower, test, limit, step, self.indent)
         self.lines.append(header)
         self.lines += loop_pragmas(loop, self.variables)
         self.within(loop)

@@ -17,6 +17,8 @@ import islpy as isl
 from dsl.errors.errors import IRError
 from dsl.expressions.affine import Affine, Constraint
 from dsl.expressions.expr import loads
+from dsl.schedules.pragma_steps import Leave
+from polyhedral.codegen.exits import with_exits
 from polyhedral.codegen.ast_expr import (
     Env,
     NotABoundError,
@@ -98,7 +100,7 @@ def loop_tree(state: ScheduledScop, styles: Sequence[Style] = tuple(Style)) -> L
     )
     if state.overlaps:
         check_regions(state, tree)
-    return tree
+    return with_exits(tree, [step for _, step in state.promised if isinstance(step, Leave)])
 
 
 def nest_nodes(state: ScheduledScop, place: int) -> tuple[TreeNode, ...]:

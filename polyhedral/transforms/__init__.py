@@ -24,6 +24,7 @@ from polyhedral.transforms.directives import (  # noqa: F401
     cache,
     dataflow,
     latency,
+    leave,
     performance,
     pipeline,
     stable,

@@ -67,7 +67,10 @@ def loop_of(
     if count is not None and unroll >= count and not written:
         unroll = 0
     ii = asked.ii if unroll else None  # nothing is left to pipeline
-    if count is not None:
+    leaving = asked.requests.leaving
+    if count is not None and leaving is not None and unroll:
+        trips = Trips(0, count, leaving.expected(count))
+    elif count is not None:
         trips = Trips(count, count, count)
     else:
         trips = _with_average(told or Trips(0, 0, 0), bounds, around)

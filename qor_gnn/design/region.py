@@ -225,8 +225,8 @@ class Loop:
 
     @property
     def constant_trips(self) -> int | None:
-        """The trip count where both bounds are constant."""
-        if all(b.is_const for b in (*self.lowers, *self.uppers)):
+        """The trip count where both bounds are constant, and no data end the loop early."""
+        if self.requests.leaving is None and all(b.is_const for b in (*self.lowers, *self.uppers)):
             return self.trips.maximum
         return None
 
