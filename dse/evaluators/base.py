@@ -121,6 +121,7 @@ class Result:
         upper: of resources that a predictor was asked about besides, the upper end of what it says.
         marks: how far the design leaves what the tool's labels show; None where the evaluator goes by none.
         board: what it is on a board; None where that was not asked, or no array is in memory outside.
+        longest: cycles where loops that may end early do not; None where there are none. Proven bounds are of these.
     """
 
     status: Status
@@ -137,6 +138,7 @@ class Result:
     upper: Mapping[str, int] = field(default_factory=dict, hash=False)
     marks: Marks | None = None
     board: OnBoard | None = None
+    longest: float | None = None
 
     @property
     def supported(self) -> bool:

@@ -89,6 +89,7 @@ def result_with(result: Result, found: Predicted) -> Result:
     return replace(
         result,
         latency=worst.value * share,
+        longest=worst.value if result.longest is not None else None,
         resources=dict(result.resources) | {name: round(figures[name].value) for name in COUNTED},
         provenance=PROVENANCE,
         tool=notes,

@@ -12,6 +12,7 @@ from dse.estimates.words import why
 from dse.evaluators.base import LoopReport, Request, Result, Status
 from dse.evaluators.version import MODEL, code_version
 from dsl.errors.errors import IRError, LanguageError, ScheduleError, ToolError
+from dsl.schedules.pragma_steps import Leave
 from polyhedral.applied import applied
 from polyhedral.scop.scheduled import ScheduledScop
 from qor_gnn.result.qor_estimate import LoopEstimate
@@ -124,6 +125,9 @@ def result_of(found: Estimation) -> Result:
         # Of HLS tools it is csynth's estimate, where that misses the clock; not what routing will reach.
         period=answer.period_ns if answer.clock is None or not answer.clock.met else None,
         marks=marks_of(found),
+        longest=answer.latency.maximum
+        if any(isinstance(s, Leave) for s in found.schedule)
+        else None,
     )
 
 

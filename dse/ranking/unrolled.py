@@ -51,13 +51,15 @@ def sides_of(order: Order, vector: Vector, tail: Tail) -> list[Sides]:
     for loop, u in zip(order.band, vector, strict=False):
         extent = loop.extent
         if extent is None or u == 1:
-            choices.append([Side(extent or loop.average, 1, whole=True)])
+            trips = loop.blocks(1, 0) or extent or loop.average
+            choices.append([Side(trips, 1, whole=True)])
         elif u == extent:
             choices.append([Side(1, u)])
         elif extent % u and tail == "guard":
-            choices.append([Side(-(-extent // u), u, guarded=True)])
+            choices.append([Side(loop.blocks(u, -(-extent // u)), u, guarded=True)])
         else:
-            main, rest = Side(extent // u, u), extent % u
+            whole = extent // u
+            main, rest = Side(min(whole, loop.blocks(u, whole)), u), extent % u
             left = Side(1, rest, extent - rest, rest=True)
             choices.append([main, left] if rest else [main])
     return list(product(*choices))
@@ -110,7 +112,8 @@ def asked_of(order: Order, vector: Vector, tail: Tail, ii: int) -> Asked:
         elif u != loop.extent:
             whole = loop.extent is not None and tail == "remainder" and loop.extent // u == 1
             found = found if whole and loop.extent else k
-    return Asked(found, ii, order.drains)
+    early = found is not None and order.band[found].ends_early(vector[found])
+    return Asked(found, ii, order.drains or early)
 
 
 def unrolled(band: Band, sides: Sides, asked: Asked, prefix: str = "") -> tuple[TreeNode, ...]:

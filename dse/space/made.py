@@ -7,6 +7,7 @@ from dataclasses import replace
 from dse.space.costs.at_once import overlaps_in
 from dse.space.loops.overlaps import leaves_regions
 from dse.space.nests.context import Context
+from dse.space.nests.early_exits import early_exits, ending_early
 from dse.space.nests.groups import MOST, volumes
 from dse.space.nests.orders import nests
 from dse.space.sums.partial_sums import whole_parts
@@ -22,7 +23,9 @@ def variant_of(
     """A structure with the orders of its nests; ``most`` as in `dse.space.nests.orders.nests`."""
     found = whole_parts(nests(state, context, most), steps)
     overlaps = tuple(overlaps_in(state, found))
-    return Variant(name, steps, found, state.scop.program, overlaps=overlaps)
+    exits = () if context.tool.is_open else early_exits(state, context.exits)
+    found = tuple(ending_early(nest, exits) for nest in found) if exits else found
+    return Variant(name, steps, found, state.scop.program, overlaps=overlaps, exits=exits)
 
 
 def unrolled(

@@ -13,6 +13,7 @@ from dse.space.memory.distributed_ram import Blocks, bindable, bindings
 from dse.space.memory.partitions import solved
 from dse.space.nests.contents import all_logic
 from dse.space.nests.context import Context
+from dse.space.nests.early_exits import exits_as_written, leaves
 from dse.space.nests.nest import Nest, Order, Vector
 from dse.space.start import START, Start
 from dse.space.variant import Variant
@@ -100,7 +101,8 @@ class Space:
         banks = solved(variant.program, parts, asked, self.start.beside(variant.made))
         if banks is None:
             return None
-        schedule = Schedule((*steps, *banks))
+        own = [step for step in steps if all(step is not each for each in variant.steps)]
+        schedule = Schedule((*steps, *leaves(variant.exits, own), *banks))
         memories = () if self.bram18 == inf else bindable(variant.program, variant.steps)
         if not memories:
             return schedule
@@ -157,7 +159,10 @@ def space_of(
             start = replace(start, made=made)
         if tool.is_open or not all_logic(state, tool):
             logic = 0.0
-        context = Context(tool, instance_counts(loop_tree(state)), logic, own.outside)
+        written = () if tool.is_open else exits_as_written(state, start.leaving)
+        context = Context(
+            tool, instance_counts(loop_tree(state)), logic, own.outside, exits=written
+        )
         try:
             with until(ends):
                 for some in _structures(state, context, reassociate, own):

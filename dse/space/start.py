@@ -16,7 +16,7 @@ from dsl.errors.shown import shown
 from dsl.expressions.expr import Load
 from dsl.programs.program import Program
 from dsl.schedules.port_steps import Spread
-from dsl.schedules.pragma_steps import Reshape, Sequential
+from dsl.schedules.pragma_steps import Leave, Reshape, Sequential
 from dsl.schedules.range_steps import Join, Unflatten
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import (
@@ -42,7 +42,7 @@ from polyhedral.schedule import apply, apply_step
 from qor_gnn.design.region import OUTSIDE
 from qor_gnn.tools.personality import Personality
 
-SEARCHED = (Pipeline, Unroll, Flatten, Sequential, Partition, AutoPartition)
+SEARCHED = (Pipeline, Unroll, Flatten, Sequential, Leave, Partition, AutoPartition)
 _BESIDE = (
     Interface,
     Pack,
@@ -70,6 +70,7 @@ class Start:
         others: steps that some designs have in the place of these. What they say of arrays outside is the same.
         made: partitions that other steps bring with them, of line buffers and windows.
         overlapping: it has tiles so that iterations overlap.
+        leaving: how many trips are expected of loops that end early.
     """
 
     steps: tuple[Step, ...] = ()
@@ -77,6 +78,7 @@ class Start:
     others: tuple[tuple[Step, ...], ...] = ()
     made: tuple[Partition, ...] = ()
     overlapping: bool = False
+    leaving: tuple[Leave, ...] = ()
 
     def on(self, tool: Personality) -> Start:
         """The same for a tool, which says how many ports memories have."""
@@ -224,7 +226,8 @@ def start_of(program: Program, schedule: Schedule, fix: Sequence[str] = ()) -> S
             )
         fixed |= named
     fixed |= _beside(program, schedule, fixed)
-    return Start(tuple(s for s in schedule if not isinstance(s, SEARCHED) or id(s) in fixed))
+    kept = tuple(s for s in schedule if not isinstance(s, SEARCHED) or id(s) in fixed)
+    return Start(kept, leaving=tuple(s for s in schedule if isinstance(s, Leave)))
 
 
 def _beside(program: Program, schedule: Schedule, fixed: Set[int]) -> set[int]:

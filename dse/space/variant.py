@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from dse.space.costs.at_once import Overlap
+from dse.space.nests.early_exits import EarlyExit
 from dse.space.nests.nest import Nest
 from dsl.programs.program import Program
 from dsl.schedules.steps import Partition, Pipeline, Step
@@ -20,7 +21,8 @@ class Variant:
     All nests run at the same time where they are ``beside`` one another, as processes with FIFOs between them.
     ``overlaps`` are the loops whose iterations overlap. Of what is ``certain`` no copies wait for one another, or but for
     registers of their own, which is where estimates of other structures are far too low. ``like`` names a structure whose
-    copies wait for the same, so that how far an estimate of the one is off tells of the other.
+    copies wait for the same, so that how far an estimate of the one is off tells of the other. ``exits`` are loops that may
+    end early.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Variant:
     overlaps: tuple[Overlap, ...] = ()
     certain: bool = False
     like: str = ""
+    exits: tuple[EarlyExit, ...] = ()
 
     @property
     def family(self) -> str:

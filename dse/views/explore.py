@@ -260,8 +260,10 @@ def _fastest(best: Result, problem: Problem, clock: float) -> str:
     parts = [f"{cycles:,.0f} cycles = {seconds(cycles * best.period_at(clock) * 1e-9)}"]
     if best.period_at(clock) > clock:
         parts[0] += f" at {best.period_at(clock):.2f} ns, which misses the {clock:g} ns asked for"
+    if best.longest is not None:
+        parts.append(f"of the trips that are expected, and {best.longest:,.0f} at the most")
     if (ratio := to_bound(best, problem)) is not None:
-        parts.append(f"{ratio:.2f} x the bound")
+        parts.append(f"{ratio:.2f} x the bound" + (" of all trips" if best.longest else ""))
     if (faster := speed_up(best, problem)) is not None:
         parts.append(f"{faster:,.4g} x as fast as without a schedule")
     return ", ".join(parts)

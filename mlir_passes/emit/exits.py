@@ -1,4 +1,4 @@
-"""The tests in the header of a loop that ends early: ``first + k < end``, ``done < 1``."""
+"""Loops that end early: the tests in their headers, ``first + k < end`` or ``done < 1``, and what a tool is told of their trips."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from collections.abc import Mapping
 from functools import partial, reduce
 
 from dsl.schedules.loop_requests import ExitTest, Leaving
-from mlir_passes.emit.affine import literal
+from mlir_passes.dialect.attributes import LoopInfo, TripCount
+from mlir_passes.emit.affine import Bounds, literal
 from mlir_passes.emit.cpp import Cpp, infix, name
 
 
-def header_tests(leaving: Leaving | None, var: str, variables: Mapping[str, str]) -> tuple[Cpp, ...]:
+def header_tests(
+    leaving: Leaving | None, var: str, variables: Mapping[str, str]
+) -> tuple[Cpp, ...]:
     """What has to hold for the loop to run on, beside its bound.
 
     Args:
@@ -22,6 +25,19 @@ def header_tests(leaving: Leaving | None, var: str, variables: Mapping[str, str]
     if leaving is None:
         return ()
     return tuple(_runs_on(test, var, variables) for test in leaving.tests)
+
+
+def trips_of(info: LoopInfo, bounds: Bounds) -> TripCount | None:
+    """The trip counts that a tool is told: those that vary, and those of a loop that ends early."""
+    leaving, known = info.requests.leaving, info.trip_count
+    if leaving is None:
+        return known
+    if known is None:
+        if bounds.low is None or bounds.high is None:
+            return None
+        most = (bounds.high - bounds.low) // bounds.step + 1
+        return TripCount(0, most, leaving.expected(most))
+    return TripCount(0, known.maximum, min(known.average, leaving.expected(known.maximum)))
 
 
 def _runs_on(test: ExitTest, var: str, variables: Mapping[str, str]) -> Cpp:

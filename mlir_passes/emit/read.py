@@ -21,6 +21,7 @@ from mlir_passes.dialect.processes import control_of, pipeline_of, processes_of
 from mlir_passes.emit.affine import Lin
 from mlir_passes.emit.bound_operators import bind
 from mlir_passes.emit.cpp import Cpp, conjunction, subscript
+from mlir_passes.emit.exits import trips_of
 from mlir_passes.emit.names import C_FUNCTIONS, RESERVED, spelled
 from mlir_passes.emit.nodes import (
     Block,
@@ -293,7 +294,7 @@ class _Reader(Scope):
         words, self.tests = tuple(self.words.pop(var, ())), around
         self.loops.pop()
         self.ranges.leave(var)
-        info = replace(info, name=info.name or default)
+        info = replace(info, name=info.name or default, trip_count=trips_of(info, bounds))
         counted = "long long" if bounds.is_long else "int"
         new = Loop(var, counted, lower, test, upper, step, info, body, carried, words)
         block.nodes.append(new)

@@ -88,9 +88,7 @@ def _refused(loop: TreeLoop, steps: Sequence[Leave]) -> ScheduleError:
     )
 
 
-def leaving_of(
-    tree: LoopTree, loop: TreeLoop, around: tuple[TreeLoop, ...]
-) -> Leaving | None:
+def leaving_of(tree: LoopTree, loop: TreeLoop, around: tuple[TreeLoop, ...]) -> Leaving | None:
     """How the loop may end early; None where that is not known.
 
     Args:
@@ -241,9 +239,7 @@ def _may_end(form: Linear, iv: str) -> bool:
     return bool(form.scalars) and set(form.loops) <= {iv} and form.loops.get(iv, 0) >= 0
 
 
-def _from_elements(
-    tree: LoopTree, loop: TreeLoop, around: Sequence[TreeLoop], forms: Forms
-) -> int:
+def _from_elements(tree: LoopTree, loop: TreeLoop, around: Sequence[TreeLoop], forms: Forms) -> int:
     """Trips of rows that share an array, as those of a sparse matrix do: its elements, by the executions of the loop; 0
     where nothing is read so, and where there are more than half of what the loop has at most.
     """
@@ -271,4 +267,3 @@ def _read_in_rows(program: Program, value: Expr, iv: str, forms: Forms) -> Itera
         form = forms.of(at.then if isinstance(at, Select) else at)
         if form is not None and form.scalars and form.loops.get(iv) == 1:
             yield program.array(part.access.array).shape[0]
-

@@ -18,7 +18,6 @@ from dsl.errors.errors import IRError
 from dsl.expressions.affine import Affine, Constraint
 from dsl.expressions.expr import loads
 from dsl.schedules.pragma_steps import Leave
-from polyhedral.codegen.exits import with_exits
 from polyhedral.codegen.ast_expr import (
     Env,
     NotABoundError,
@@ -30,6 +29,7 @@ from polyhedral.codegen.ast_expr import (
 )
 from polyhedral.codegen.coverage import covers, covers_statements
 from polyhedral.codegen.distances import distances
+from polyhedral.codegen.exits import with_exits
 from polyhedral.codegen.guarded_apart import guarded_apart
 from polyhedral.codegen.guards_outside import guards_outside
 from polyhedral.codegen.independent import LoopOrigin, independent

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import copysign
+from math import copysign, inf
 
 from dsl.expressions.affine import Affine
 from dsl.expressions.conversions import has_all_of
@@ -28,13 +28,14 @@ from dsl.expressions.expr import (
     Unary,
     UnaryOp,
     children,
-    map_leaves,
     loads,
+    map_leaves,
     stored_value,
     walk,
     with_operands,
 )
-from dsl.expressions.types import boolean
+from dsl.expressions.numeric import bounds
+from dsl.expressions.types import DType, FloatType, IntType, boolean
 from dsl.programs.program import Program
 from polyhedral.looptree.linear import Forms, Linear
 from polyhedral.looptree.tree import Instance, TreeLoop, TreeNode
@@ -172,12 +173,12 @@ def _is_kept(value: Expr, old: Load | Gather) -> bool:
     match value:
         case Cast(x, dtype):
             return (dtype == x.dtype or has_all_of(dtype, x.dtype)) and _is_kept(x, old)
-        case Select(_, a, b) | Binary(BinaryOp.MIN | BinaryOp.MAX, a, b):
+        case Select(_, a, b):
             return _is_kept(a, old) and _is_kept(b, old)
+        case Binary(BinaryOp.MIN | BinaryOp.MAX as op, a, b):
+            return _is_kept(a, old) and (_is_kept(b, old) or _is_no_better(op, b, old.dtype))
         case Binary(BinaryOp.ADD | BinaryOp.OR | BinaryOp.XOR as op, a, b):
-            return any(
-                _is_neutral(op, zero) and _is_kept(x, old) for x, zero in ((a, b), (b, a))
-            )
+            return any(_is_neutral(op, zero) and _is_kept(x, old) for x, zero in ((a, b), (b, a)))
         case Binary(BinaryOp.SUB | BinaryOp.SHL | BinaryOp.SHR as op, a, b):
             return _is_neutral(op, b) and _is_kept(a, old)
         case Binary(BinaryOp.MUL, a, b):
@@ -196,6 +197,20 @@ def _is_neutral(op: BinaryOp, zero: Expr) -> bool:
     if isinstance(zero.value, float):
         return copysign(1, zero.value) == (1 if op is BinaryOp.SUB else -1)
     return True
+
+
+def _is_no_better(op: BinaryOp, end: Expr, dtype: DType) -> bool:
+    """Whether no value of the type is exceeded by a number; such an extremum is the first of its operands."""
+    while isinstance(end, Cast):
+        end = end.operand
+    if not isinstance(end, Const):
+        return False
+    if isinstance(dtype, FloatType):
+        return end.value == (inf if op is BinaryOp.MIN else -inf)
+    if not isinstance(dtype, IntType):
+        return False
+    low, high = bounds(dtype)
+    return end.value >= high if op is BinaryOp.MIN else end.value <= low
 
 
 def _is_one(one: Expr) -> bool:

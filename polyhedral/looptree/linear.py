@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dsl.expressions.expr import Binary, BinaryOp, Cast, Compare, CompareOp, Const, Expr, Index, Load, Unary, UnaryOp
+from dsl.expressions.expr import (
+    Binary,
+    BinaryOp,
+    Cast,
+    Compare,
+    CompareOp,
+    Const,
+    Expr,
+    Index,
+    Load,
+    Unary,
+    UnaryOp,
+)
 from dsl.expressions.numeric import bounds
 from dsl.expressions.types import DType, IntType, boolean
 from dsl.expressions.value_range import Range, type_range
@@ -21,7 +33,9 @@ class Linear:
 
     def __add__(self, other: Linear) -> Linear:
         return Linear(
-            _sum(self.loops, other.loops), _sum(self.scalars, other.scalars), self.const + other.const
+            _sum(self.loops, other.loops),
+            _sum(self.scalars, other.scalars),
+            self.const + other.const,
         )
 
     def __mul__(self, by: int) -> Linear:

@@ -21,11 +21,12 @@ def sound(result: Result, problem: Problem | None) -> Result:
     if problem is None or result.latency is None:
         return result
     cycles, reason = _needed(result, problem)
-    if result.latency >= cycles:
+    longest = result.latency if result.longest is None else result.longest
+    if longest >= cycles:
         return result
-    detail = f"internal error: {result.latency:,.0f} cycles, where {cycles:,} are needed ({reason})"
+    detail = f"internal error: {longest:,.0f} cycles, where {cycles:,} are needed ({reason})"
     return replace(
-        result, status=Status.UNDER_BOUND, latency=None, resources={}, loops=(), period=None,
+        result, status=Status.UNDER_BOUND, latency=None, resources={}, loops=(), period=None, longest=None,
         spread={}, detail=detail,
     )  # fmt: skip
 

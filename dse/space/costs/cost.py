@@ -124,9 +124,10 @@ def _even(known: Pricing, vector: Vector, up: bool) -> Sides:
         if loop.extent is None:
             found.append((min(loop.average + jammed, 2 * loop.average), 1))
         elif u == 1:
-            found.append((loop.average, 1))
+            found.append((loop.blocks(1, 0) or loop.average, 1))
         else:
-            found.append((ceil(loop.extent / u) if up else loop.extent // u, u))
+            whole = ceil(loop.extent / u) if up else loop.extent // u
+            found.append((min(whole, loop.blocks(u, whole)), u))
     return tuple(found)
 
 
@@ -157,6 +158,7 @@ def _part(nest: Nest, known: Pricing, sides: Sides, ports: int, guarded: bool = 
     """One nest with so many blocks, and copies in each; ``guarded`` ones run under a condition."""
     order = known.order
     interval, chain = ports, 0.0
+    early = max((k for k, s in enumerate(sides) if order.loops[k].ends_early(s[1])), default=0)
     drains, pipeline = order.drains, known.moving(sides)
     for each in known.carried:
         carry = each.carry
@@ -173,7 +175,7 @@ def _part(nest: Nest, known: Pricing, sides: Sides, ports: int, guarded: bool = 
     if order.cases and _told_apart(order, sides):
         return _Part(nest.runs * _of_cases(order, sides, interval, around), interval)
     trips, entered = 1.0, nest.runs
-    first = len(sides) - 1 if drains else min(known.varies, len(sides) - 1)
+    first = len(sides) - 1 if drains else min(max(known.varies, early), len(sides) - 1)
     for blocks, _ in sides[:first]:
         entered *= blocks
     for blocks, _ in sides[first:]:

@@ -12,6 +12,9 @@ from dsl.expressions.affine import Affine
 from dsl.schedules.steps import Step
 from qor_gnn.body.reassociation import carried_levels
 
+IDLE = 12
+"""Iterations that do nothing, for which it is worth it to end a loop early: a pipeline takes about as long to fill and drain."""
+
 _SHORT = 512  # iterations, in which a pipeline may wait for those before
 
 Vector = tuple[int, ...]  # unroll factor of each loop of an order, outermost first
@@ -105,7 +108,7 @@ class NestLoop:
     bounds vary (``varies``). Of a ``guarded`` loop some statements run in some iterations only, by
     conditions of the program. A loop ``jams`` where loops further in have bounds that move with it: its copies
     run inside of them, from the first to the last iteration that one of them has, each under a guard. There are
-    at most ``most`` copies of it, where that is not 0.
+    at most ``most`` copies of it, where that is not 0. It may end early where ``trips`` are expected of it; 0 where it may not.
     """
 
     ref: str
@@ -121,6 +124,7 @@ class NestLoop:
     jams: bool = False
     most: int = 0
     carries: tuple[Carry, ...] = ()
+    trips: int = 0
 
     factors: tuple[int, ...] = field(init=False, compare=False, repr=False)
     """Factors worth trying."""
@@ -128,6 +132,16 @@ class NestLoop:
     def __post_init__(self) -> None:
         """Searches ask often."""
         object.__setattr__(self, "factors", self._factors())
+
+    def blocks(self, copies: int, whole: int) -> int:
+        """Iterations that are expected of it unrolled, where it would have so many as a ``whole``."""
+        return max(1, ceil(self.trips / copies)) if self.ends_early(copies) else whole
+
+    def ends_early(self, copies: int) -> bool:
+        """Whether it is to end early: it is no part of a flattened nest then, but fills and drains its pipeline each time."""
+        if not self.trips or self.extent is None or copies == self.extent:
+            return False
+        return ceil(self.extent / copies) - ceil(self.trips / copies) >= IDLE
 
     def _factors(self) -> tuple[int, ...]:
         if self.inner:
