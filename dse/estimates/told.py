@@ -6,7 +6,15 @@ from collections.abc import Iterator
 
 from dse.estimates.estimation import Estimation
 from dse.estimates.named_loops import loops_named, statements_of
-from dsl.schedules.pragma_steps import Allocation, Cache, Latency, Performance, Stable, Unbalanced
+from dsl.schedules.pragma_steps import (
+    Allocation,
+    Cache,
+    Latency,
+    Leave,
+    Performance,
+    Stable,
+    Unbalanced,
+)
 from dsl.schedules.steps import Pipeline, Step, Unroll
 from polyhedral.requests.outside import RETURN
 
@@ -41,6 +49,8 @@ def left_out(found: Estimation, step: Step) -> Iterator[str]:
             )
         case Latency():
             yield from (_OPEN,) if is_open else _too_long(found, step)
+        case Leave():
+            yield from (_OPEN,) if is_open else _expected(found, step)
         case Cache(argument=name):
             yield (
                 _OPEN
@@ -68,3 +78,12 @@ def _too_long(found: Estimation, step: Latency) -> Iterator[str]:
         depth = max((row.depth for row in rows), default=0)
         if 0 < step.max < depth:
             yield f"an iteration takes {depth:,.0f} cycles in the figures, more than {step.max:,}"
+
+
+def _expected(found: Estimation, step: Leave) -> Iterator[str]:
+    """How many trips count of a loop that ends early, and who says so."""
+    for loop, _ in loops_named(found, step.loop):
+        by = "as the schedule says" if step.trips else "which nobody said: leave(trips=) does"
+        trips, most = loop.trips.average, loop.trips.maximum
+        yield f"{trips:,.0f} of {most:,} trips are expected in the average, {by}; none and all of them in its range"
+        return

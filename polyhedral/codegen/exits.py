@@ -33,6 +33,7 @@ from polyhedral.looptree.idle import (
     Over,
     Reader,
     at_first,
+    covered,
     fresh_in,
     low_of,
     touches,
@@ -189,24 +190,12 @@ def _written_outside(nodes: tuple[TreeNode, ...], loop: TreeLoop, name: str) -> 
     )
 
 
-def _touched_outside(nodes: tuple[TreeNode, ...], loop: TreeLoop, name: str) -> bool:
-    return any(
-        touches(node, name)
-        if isinstance(node, Instance)
-        else _touched_outside(node.body, loop, name)
-        for node in nodes
-        if not (isinstance(node, TreeLoop) and node.iv == loop.iv)
-    )
-
-
 def _fresh(tree: LoopTree, loop: TreeLoop) -> frozenset[str]:
     """Scalars that belong to one iteration of the loop."""
     return frozenset(
         array.name
         for array in tree.program.locals
-        if not array.shape
-        and fresh_in(loop.body, array.name)
-        and not _touched_outside(tree.body, loop, array.name)
+        if not array.shape and fresh_in(loop.body, array.name) and covered(tree.body, array.name)
     )
 
 

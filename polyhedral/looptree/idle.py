@@ -241,6 +241,34 @@ def fresh_in(nodes: tuple[TreeNode, ...], name: str) -> bool:
     return len(touching) == 1 and fresh_in(first.body, name)
 
 
+def covered(nodes: tuple[TreeNode, ...], name: str) -> bool:
+    """Whether every read of a scalar is of a write in front of it in the same pass through its loop's body, with no loop or
+    condition between that writes it: then none reads what a loop has left in it.
+    """
+    written = False
+    for node in nodes:
+        if not touches(node, name):
+            continue
+        if isinstance(node, Instance):
+            if name in arrays_read(node) and not written:
+                return False
+            written = written or node.stmt.target.array == name
+        elif writes(node, name):
+            if not covered(node.body, name):
+                return False
+            written = False
+        elif not written:
+            return False
+    return True
+
+
+def writes(node: TreeNode, name: str) -> bool:
+    """Whether a statement of the node writes the array."""
+    if isinstance(node, Instance):
+        return node.stmt.target.array == name
+    return any(writes(inner, name) for inner in node.body)
+
+
 def arrays_read(instance: Instance) -> set[str]:
     """The arrays that a statement reads."""
     return {access.array for access in loads(instance.stmt.value)}
