@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
+from dse.space.nests.ended import blocks_of, ends_early
 from dse.space.nests.nest import Order, Vector
 from dsl.expressions.affine import Affine, Constraint
 from dsl.schedules.steps import Tail
@@ -51,15 +52,14 @@ def sides_of(order: Order, vector: Vector, tail: Tail) -> list[Sides]:
     for loop, u in zip(order.band, vector, strict=False):
         extent = loop.extent
         if extent is None or u == 1:
-            trips = loop.blocks(1, 0) or extent or loop.average
+            trips = loop.trips if ends_early(loop, 1) else extent or loop.average
             choices.append([Side(trips, 1, whole=True)])
         elif u == extent:
             choices.append([Side(1, u)])
         elif extent % u and tail == "guard":
-            choices.append([Side(loop.blocks(u, -(-extent // u)), u, guarded=True)])
+            choices.append([Side(blocks_of(loop, u, -(-extent // u)), u, guarded=True)])
         else:
-            whole = extent // u
-            main, rest = Side(min(whole, loop.blocks(u, whole)), u), extent % u
+            main, rest = Side(blocks_of(loop, u, extent // u), u), extent % u
             left = Side(1, rest, extent - rest, rest=True)
             choices.append([main, left] if rest else [main])
     return list(product(*choices))
@@ -112,7 +112,7 @@ def asked_of(order: Order, vector: Vector, tail: Tail, ii: int) -> Asked:
         elif u != loop.extent:
             whole = loop.extent is not None and tail == "remainder" and loop.extent // u == 1
             found = found if whole and loop.extent else k
-    early = found is not None and order.band[found].ends_early(vector[found])
+    early = found is not None and ends_early(order.band[found], vector[found])
     return Asked(found, ii, order.drains or early)
 
 

@@ -216,9 +216,9 @@ def test_the_table_has_every_step() -> None:
     # test_locate.py; of what comes from earlier iterations: test_critical_last.py; of flattened loops: test_ranges.py;
     # of what nothing reads: test_trim.py; of pivots: test_pivot.py; of rescaled sums: test_two_pass.py; of two statements: test_unite.py;
     # of several ports: test_spread.py; of divisors: test_reciprocal.py, test_strength_reduce.py;
-    # of conditions: test_if_convert.py.
+    # of conditions: test_if_convert.py; of loops that end early: test_leave.py.
     words = "spread reassociate expand reuse locate critical_last unflatten trim pivot two_pass"
-    apart = {*words.split(), "unite", "reciprocal", "strength_reduce", "if_convert"}
+    apart = {*words.split(), "unite", "reciprocal", "strength_reduce", "if_convert", "leave"}
     assert acting | apart == set(STEPS)
     assert kinds([row[0] for row in REFUSED]) == set(STEPS) - {"reverse"}  # of any loop
 

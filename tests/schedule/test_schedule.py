@@ -27,7 +27,7 @@ def every_step() -> Schedule:
     s.pipeline("return", 4).pipeline("i", style="flp").pipeline("j", 2, "", rewind=True)
     s.unroll("i", 4, skip_exit_check=True).latency("i", 3).latency("j", 2, 9)
     s.allocation("i", "fmul", 2).stable("A").cache("A", 4, 16).cache("B")
-    s.performance("i", 100).unbalanced("i")
+    s.performance("i", 100).unbalanced("i").leave("i").leave("j", 8)
     s.reuse("A", at="y").reshape("A", 1, "block", 4).reshape("B", 0, "complete")
     s.locate("S1", "k").scan("S1", "i", 8).replicate("A", "i", 4).carry("A", "k").tree("S1", "k")
     s.spread("i").spread("j", 4, "cyclic").strength_reduce("S1")

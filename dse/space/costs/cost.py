@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from dse.space.costs.pricing import Pricing, Sides, dsp_at, pricing, totals_at
 from dse.space.memory.banks import port_interval
+from dse.space.nests.ended import blocks_of, ends_early
 from dse.space.nests.nest import Nest, Order, Vector
 from dsl.schedules.steps import Tail
 from qor_gnn.tools.personality import Personality
@@ -124,10 +125,10 @@ def _even(known: Pricing, vector: Vector, up: bool) -> Sides:
         if loop.extent is None:
             found.append((min(loop.average + jammed, 2 * loop.average), 1))
         elif u == 1:
-            found.append((loop.blocks(1, 0) or loop.average, 1))
+            found.append((float(loop.trips) if ends_early(loop, 1) else loop.average, 1))
         else:
             whole = ceil(loop.extent / u) if up else loop.extent // u
-            found.append((min(whole, loop.blocks(u, whole)), u))
+            found.append((blocks_of(loop, u, whole), u))
     return tuple(found)
 
 
@@ -158,7 +159,7 @@ def _part(nest: Nest, known: Pricing, sides: Sides, ports: int, guarded: bool = 
     """One nest with so many blocks, and copies in each; ``guarded`` ones run under a condition."""
     order = known.order
     interval, chain = ports, 0.0
-    early = max((k for k, s in enumerate(sides) if order.loops[k].ends_early(s[1])), default=0)
+    early = max((k for k, s in enumerate(sides) if ends_early(order.loops[k], s[1])), default=0)
     drains, pipeline = order.drains, known.moving(sides)
     for each in known.carried:
         carry = each.carry

@@ -1,7 +1,7 @@
 """Loops that may end early, and whether a design asks for it.
 
 A loop that ends as data say is no part of a flattened nest: it fills and drains its pipeline each time. That is worth it
-where more iterations that do nothing are expected than that takes (`dse.space.nests.nest.IDLE`).
+where more iterations that do nothing are expected than that takes (`dse.space.nests.ended`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
-from dse.space.nests.nest import IDLE, Nest, NestLoop
+from dse.space.nests.ended import IDLE
+from dse.space.nests.nest import Nest, NestLoop
 from dsl.expressions.expr import Load, Select, walk
 from dsl.expressions.types import IntType
 from dsl.programs.program import Program
@@ -127,7 +128,7 @@ def ending_early(nest: Nest, exits: Sequence[EarlyExit]) -> Nest:
 
 
 def leaves(exits: Sequence[EarlyExit], steps: Sequence[Step]) -> list[Leave]:
-    """What to ask of the loops under the steps of a design: to end early where `NestLoop.ends_early` counts on it.
+    """What to ask of the loops under the steps of a design: to end early where `dse.space.nests.ended` counts on it.
 
     Args:
         exits: of its structure.

@@ -12,9 +12,6 @@ from dsl.expressions.affine import Affine
 from dsl.schedules.steps import Step
 from qor_gnn.body.reassociation import carried_levels
 
-IDLE = 12
-"""Iterations that do nothing, for which it is worth it to end a loop early: a pipeline takes about as long to fill and drain."""
-
 _SHORT = 512  # iterations, in which a pipeline may wait for those before
 
 Vector = tuple[int, ...]  # unroll factor of each loop of an order, outermost first
@@ -132,16 +129,6 @@ class NestLoop:
     def __post_init__(self) -> None:
         """Searches ask often."""
         object.__setattr__(self, "factors", self._factors())
-
-    def blocks(self, copies: int, whole: int) -> int:
-        """Iterations that are expected of it unrolled, where it would have so many as a ``whole``."""
-        return max(1, ceil(self.trips / copies)) if self.ends_early(copies) else whole
-
-    def ends_early(self, copies: int) -> bool:
-        """Whether it is to end early: it is no part of a flattened nest then, but fills and drains its pipeline each time."""
-        if not self.trips or self.extent is None or copies == self.extent:
-            return False
-        return ceil(self.extent / copies) - ceil(self.trips / copies) >= IDLE
 
     def _factors(self) -> tuple[int, ...]:
         if self.inner:
