@@ -1,5 +1,6 @@
 """Readers and writers of what is asked of a loop beside its interval and its copies: ``hls.style``, ``hls.rewind``,
-``hls.skip_exit_check``, ``hls.spread``, ``hls.latency``, ``hls.target_ti``, ``hls.allocation`` and ``hls.unbalanced``.
+``hls.skip_exit_check``, ``hls.spread``, ``hls.latency``, ``hls.target_ti``, ``hls.allocation``, ``hls.unbalanced`` and
+``hls.leave``.
 """
 
 from __future__ import annotations
