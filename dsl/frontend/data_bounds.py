@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from functools import partial
 
 from dsl.errors.errors import LanguageError
 from dsl.expressions import values
@@ -82,7 +83,7 @@ def data_bounded(ctx: Context, loop: ast.For) -> tuple[Node, ...] | None:
 def _within(ctx: Context, loop: ast.For, name: str) -> Range:
     """The least and the most that the variable of a loop may be, by the elements that each iteration reads."""
     low, high = -MAX_EXTENT, MAX_EXTENT
-    for found in subscripts_by(name, [], loop.body):
+    for found in subscripts_by(name, [], loop.body, partial(_runs, ctx)):
         try:
             extent = extent_of(ctx, found.base, found.dim)
         except LanguageError:
@@ -90,6 +91,23 @@ def _within(ctx: Context, loop: ast.For, name: str) -> Range:
         if extent is not None:
             low, high = max(low, -found.offset), min(high, extent - 1 - found.offset)
     return low, high
+
+
+def _runs(ctx: Context, loop: ast.For) -> bool:
+    """Whether a loop over a range of numbers has an iteration."""
+    call = loop.iter
+    if not isinstance(call, ast.Call) or call.keywords or not 1 <= len(call.args) <= 3:
+        return False
+    if not all(isinstance(argument, ast.Constant | ast.Name) for argument in call.args):
+        return False
+    try:
+        ends = [ctx.evaluate(argument) for argument in call.args]
+        if ctx.evaluate(call.func) is not range:
+            return False
+    except LanguageError:
+        return False  # a name of the body, for example
+    numbers = [end for end in ends if isinstance(end, int) and not isinstance(end, bool)]
+    return len(numbers) == len(ends) and numbers[2:] != [0] and len(range(*numbers)) > 0
 
 
 def _may_be_data(call: ast.Call) -> bool:

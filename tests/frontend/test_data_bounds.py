@@ -98,13 +98,16 @@ REFUSED = {
 ROWS = """
 from weft import *
 
+ONCE = 1
+
 
 @weft.kernel
 def k(row: i32[5], column: u8[10], value: i32[10], x: i32[8], y: i32[4]):
     for r in range(4):
         y[r] = 0
         for h in range(row[r], row[r + 1]):
-            y[r] += value[h] * x[column[h] & 7]
+            for _ in range(ONCE):
+                y[r] += value[h] * x[column[h] & 7]
         for h in range(row[r + 1] - 1, row[r] - 1, -1):
             y[r] = 3 * y[r] + value[h]
 """

@@ -7,7 +7,7 @@ An element that is read in each iteration is one of its array. So a loop that re
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dsl.frontend.syntax.loop_parts import stored
@@ -44,8 +44,16 @@ def certain(node: ast.expr) -> Iterator[ast.expr]:
     yield node
 
 
+Runs = Callable[[ast.For], bool]
+"""Whether a loop has an iteration, whatever the data are."""
+
+
+def _never(_: ast.For) -> bool:
+    return False
+
+
 def subscripts_by(
-    name: str, tests: Sequence[ast.expr], body: Sequence[ast.stmt]
+    name: str, tests: Sequence[ast.expr], body: Sequence[ast.stmt], runs: Runs = _never
 ) -> Iterator[Within]:
     """The subscripts that a name is in each iteration, as the iteration begins with it.
 
@@ -53,10 +61,11 @@ def subscripts_by(
         name: a scalar, which the body may change.
         tests: conditions that hold in each iteration.
         body: its statements.
+        runs: tells the loops in it that have an iteration.
     """
     for test in tests:
         yield from _in_value(name, test)
-    yield from _in_body(name, body)
+    yield from _in_body(name, body, runs)
 
 
 def _in_value(name: str, value: ast.expr) -> Iterator[Within]:
@@ -65,16 +74,24 @@ def _in_value(name: str, value: ast.expr) -> Iterator[Within]:
             yield from _within(name, node)
 
 
-def _in_body(name: str, body: Sequence[ast.stmt]) -> Iterator[Within]:
-    """Those that the body reads in each iteration before it changes the name, or may leave; of branches what both read."""
+def _in_body(name: str, body: Sequence[ast.stmt], runs: Runs) -> Iterator[Within]:
+    """Those that the body reads in each iteration before it changes the name, or may leave; of branches what both read, of a
+    loop inside what its first iteration reads.
+    """
     for s in body:
         for value in _values(name, s):
             yield from _in_value(name, value)
         if isinstance(s, ast.If):
-            others = {_key(w) for w in _in_body(name, s.orelse)}
-            yield from (w for w in _in_body(name, s.body) if _key(w) in others)
+            others = {_key(w) for w in _in_body(name, s.orelse, runs)}
+            yield from (w for w in _in_body(name, s.body, runs) if _key(w) in others)
+        elif isinstance(s, ast.For) and not _names(s.target, name) and runs(s):
+            yield from _in_body(name, s.body, runs)
         if name in stored([s]) or any(isinstance(n, _JUMPS) for n in ast.walk(s)):
             return
+
+
+def _names(target: ast.expr, name: str) -> bool:
+    return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(target))
 
 
 def _key(within: Within) -> tuple[str, int, int]:
