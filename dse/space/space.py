@@ -13,7 +13,7 @@ from dse.space.memory.distributed_ram import Blocks, bindable, bindings
 from dse.space.memory.partitions import solved
 from dse.space.nests.contents import all_logic
 from dse.space.nests.context import Context
-from dse.space.nests.early_exits import exits_as_written, leaves
+from dse.space.nests.early_exits import ends_as_asked, exits_as_written, leaves
 from dse.space.nests.nest import Nest, Order, Vector
 from dse.space.start import START, Start
 from dse.space.variant import Variant
@@ -102,7 +102,10 @@ class Space:
         if banks is None:
             return None
         own = [step for step in steps if all(step is not each for each in variant.steps)]
-        schedule = Schedule((*steps, *leaves(variant.exits, own), *banks))
+        schedule = Schedule((*steps, *banks))
+        early = leaves(variant.exits, own)
+        if early and ends_as_asked(self.program, longer := Schedule((*steps, *early, *banks))):
+            schedule = longer
         memories = () if self.bram18 == inf else bindable(variant.program, variant.steps)
         if not memories:
             return schedule

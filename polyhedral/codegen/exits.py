@@ -18,7 +18,7 @@ reads them. So the next iteration finds the same memory and a sum that is not le
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from dsl.errors.errors import ScheduleError
@@ -32,10 +32,10 @@ from polyhedral.dataflow.ports import FIFO_MODES
 from polyhedral.looptree.idle import (
     Over,
     Reader,
-    at_first,
+    Spans,
+    at_least,
     covered,
     fresh_in,
-    low_of,
     touches,
 )
 from polyhedral.looptree.linear import Forms, Linear
@@ -97,14 +97,16 @@ def leaving_of(tree: LoopTree, loop: TreeLoop, around: tuple[TreeLoop, ...]) -> 
         loop: one of its loops.
         around: the loops around it, outermost first.
     """
-    if low_of(loop) is None or _hands_on(tree, loop, around):
+    if _hands_on(tree, loop, around):
         return None
     inner = [node for node in below(loop) if isinstance(node, TreeLoop)]
-    forms = Forms(_ranges((*around, *inner)), _scalars(tree, loop))
-    lows = {node.iv: low_of(node) for node in inner if node is not loop}
+    ranges = _ranges((*around, *inner))
+    forms = Forms(ranges, _scalars(tree, loop))
+    # Loops around stand still: what holds for the least that a sum is holds in each of their iterations.
+    spans = {node.iv: ranges.get(node.iv) for node in (*around, *inner) if node is not loop}
     tests: list[Linear] = []
-    for form in dict.fromkeys(_key(f) for f in _candidates(tree, loop, forms, lows)):
-        over = Over(_unkey(form), forms, lows)
+    for form in dict.fromkeys(_key(f) for f in _candidates(tree, loop, forms, spans)):
+        over = Over(_unkey(form), forms, spans)
         if all(
             over.keeps(reader, one) or one.stmt.target.array in reader.fresh
             for reader in [_reader(tree, loop)]
@@ -205,9 +207,7 @@ def _reader(tree: LoopTree, loop: TreeLoop) -> Reader:
     return Reader(tree.program, fresh, frozenset(n for n in fresh if written.count(n) == 1))
 
 
-def _candidates(
-    tree: LoopTree, loop: TreeLoop, forms: Forms, lows: Mapping[str, int | None]
-) -> Iterator[Linear]:
+def _candidates(tree: LoopTree, loop: TreeLoop, forms: Forms, spans: Spans) -> Iterator[Linear]:
     """Sums that are not negative where a condition of a statement does not hold, or does."""
     reader = _reader(tree, loop)
     for node in below(loop):
@@ -218,7 +218,7 @@ def _candidates(
                 continue
             found = forms.negative_where(part)
             for form in () if found is None else (found, found * -1 + Linear({}, {}, -1)):
-                least = at_first(form, lows)
+                least = at_least(form, spans)
                 if least is not None and _may_end(least, loop.iv):
                     yield least
 

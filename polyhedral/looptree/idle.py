@@ -36,12 +36,13 @@ from dsl.expressions.expr import (
 )
 from dsl.expressions.numeric import bounds
 from dsl.expressions.types import DType, FloatType, IntType, boolean
+from dsl.expressions.value_range import Range
 from dsl.programs.program import Program
 from polyhedral.looptree.linear import Forms, Linear
-from polyhedral.looptree.tree import Instance, TreeLoop, TreeNode
+from polyhedral.looptree.tree import Instance, TreeNode
 
-Lows = Mapping[str, int | None]
-"""Least values of the loops inside, None where that is no number."""
+Spans = Mapping[str, Range | None]
+"""Least and greatest values of other loops, None where these are no numbers."""
 
 
 @dataclass(slots=True)
@@ -105,12 +106,12 @@ class Over:
     Attributes:
         form: over the loop's own variable, and over scalars that nothing changes.
         forms: reads conditions.
-        lows: of loops inside of the loop.
+        spans: of loops inside of the loop, and around it.
     """
 
     form: Linear
     forms: Forms
-    lows: Lows
+    spans: Spans
 
     def decided(self, cond: Expr) -> bool | None:
         """Whether a condition holds; None where that is not known."""
@@ -122,7 +123,7 @@ class Over:
         return True if self._not_negative(found * -1 + Linear({}, {}, -1)) else None
 
     def _not_negative(self, form: Linear) -> bool:
-        least = at_first(form, self.lows)
+        least = at_least(form, self.spans)
         if least is None:
             return False
         apart = least - self.form
@@ -219,13 +220,14 @@ def _is_one(one: Expr) -> bool:
     return isinstance(one, Const) and one.value == 1
 
 
-def at_first(form: Linear, lows: Lows) -> Linear | None:
-    """The least that a sum is over all iterations of the loops inside; None where that is not known."""
-    for name in form.loops.keys() & lows.keys():
-        low, factor = lows[name], form.loops[name]
-        if low is None or factor < 0:
+def at_least(form: Linear, spans: Spans) -> Linear | None:
+    """The least that a sum is over all iterations of other loops; None where that is not known."""
+    for name in form.loops.keys() & spans.keys():
+        span, factor = spans[name], form.loops[name]
+        if span is None:
             return None
-        form = form + Linear({name: -factor}, {}, factor * low)
+        value = span[0] if factor > 0 else span[1]
+        form = form + Linear({name: -factor}, {}, factor * value)
     return form
 
 
@@ -279,10 +281,3 @@ def touches(node: TreeNode, name: str) -> bool:
     if isinstance(node, Instance):
         return node.stmt.target.array == name or name in arrays_read(node)
     return any(touches(inner, name) for inner in node.body)
-
-
-def low_of(loop: TreeLoop) -> int | None:
-    """The least value of a loop's variable, where it is a number."""
-    if len(loop.lowers) != 1 or not loop.lowers[0].is_const:
-        return None
-    return loop.lowers[0].const

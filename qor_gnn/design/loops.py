@@ -74,6 +74,9 @@ def loop_of(
         trips = Trips(count, count, count)
     else:
         trips = _with_average(told or Trips(0, 0, 0), bounds, around)
+        if leaving is not None:
+            expected = min(trips.average, leaving.expected(trips.maximum))
+            trips = Trips(0, trips.maximum, expected)
     return Loop(
         iv,
         name,

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import ceil
 
 from dse.space.nests.ended import IDLE
 from dse.space.nests.nest import Nest, NestLoop
+from dsl.errors.errors import ScheduleError
 from dsl.expressions.expr import Load, Select, walk
 from dsl.expressions.types import IntType
 from dsl.programs.program import Program
 from dsl.schedules.loop_requests import Leaving
 from dsl.schedules.pragma_steps import Leave
+from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Split, Step, Unroll
 from polyhedral.codegen.exits import leaving_of
 from polyhedral.codegen.generate import loop_tree
 from polyhedral.looptree.tree import LoopTree, TreeLoop, TreeNode, statements_in
+from polyhedral.schedule import apply
 from polyhedral.scop.scheduled import ScheduledScop
 
 
@@ -125,6 +129,16 @@ def ending_early(nest: Nest, exits: Sequence[EarlyExit]) -> Nest:
 
     orders = (replace(o, loops=tuple(map(known, o.loops))) for o in nest.orders)
     return replace(nest, orders=tuple(orders))
+
+
+@lru_cache(maxsize=4096)
+def ends_as_asked(program: Program, schedule: Schedule) -> bool:
+    """Whether all loops of a design end early that are asked to: in another order of its loops one may not."""
+    try:
+        loop_tree(apply(program, schedule))
+    except ScheduleError:
+        return False
+    return True
 
 
 def leaves(exits: Sequence[EarlyExit], steps: Sequence[Step]) -> list[Leave]:
