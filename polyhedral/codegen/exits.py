@@ -18,7 +18,7 @@ reads them. So the next iteration finds the same memory and a sum that is not le
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
 from dsl.errors.errors import ScheduleError
@@ -197,7 +197,9 @@ def _fresh(tree: LoopTree, loop: TreeLoop) -> frozenset[str]:
     return frozenset(
         array.name
         for array in tree.program.locals
-        if not array.shape and fresh_in(loop.body, array.name) and covered(tree.body, array.name)
+        if not array.shape
+        and fresh_in(loop.body, array.name)
+        and covered(tree.body, array.name, loop.iv)
     )
 
 
@@ -210,6 +212,7 @@ def _reader(tree: LoopTree, loop: TreeLoop) -> Reader:
 def _candidates(tree: LoopTree, loop: TreeLoop, forms: Forms, spans: Spans) -> Iterator[Linear]:
     """Sums that are not negative where a condition of a statement does not hold, or does."""
     reader = _reader(tree, loop)
+    written = {n.stmt.target.array for n in below(loop) if isinstance(n, Instance)}
     for node in below(loop):
         if not isinstance(node, Instance):
             continue
@@ -219,13 +222,15 @@ def _candidates(tree: LoopTree, loop: TreeLoop, forms: Forms, spans: Spans) -> I
             found = forms.negative_where(part)
             for form in () if found is None else (found, found * -1 + Linear({}, {}, -1)):
                 least = at_least(form, spans)
-                if least is not None and _may_end(least, loop.iv):
+                if least is not None and _may_end(least, loop.iv, written):
                     yield least
 
 
-def _may_end(form: Linear, iv: str) -> bool:
-    """Over the loop's variable alone, with which it grows, and over scalars."""
-    return bool(form.scalars) and set(form.loops) <= {iv} and form.loops.get(iv, 0) >= 0
+def _may_end(form: Linear, iv: str, written: Set[str]) -> bool:
+    """Over the loop's variable alone, with which it grows, and over scalars; and the loop changes it."""
+    scale = form.loops.get(iv, 0)
+    moves = scale > 0 or bool(form.scalars.keys() & written)
+    return bool(form.scalars) and set(form.loops) <= {iv} and scale >= 0 and moves
 
 
 def _from_elements(tree: LoopTree, loop: TreeLoop, around: Sequence[TreeLoop], forms: Forms) -> int:

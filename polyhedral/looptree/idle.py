@@ -39,7 +39,7 @@ from dsl.expressions.types import DType, FloatType, IntType, boolean
 from dsl.expressions.value_range import Range
 from dsl.programs.program import Program
 from polyhedral.looptree.linear import Forms, Linear
-from polyhedral.looptree.tree import Instance, TreeNode
+from polyhedral.looptree.tree import Instance, TreeLoop, TreeNode, below
 
 Spans = Mapping[str, Range | None]
 """Least and greatest values of other loops, None where these are no numbers."""
@@ -243,32 +243,39 @@ def fresh_in(nodes: tuple[TreeNode, ...], name: str) -> bool:
     return len(touching) == 1 and fresh_in(first.body, name)
 
 
-def covered(nodes: tuple[TreeNode, ...], name: str) -> bool:
-    """Whether every read of a scalar is of a write in front of it in the same pass through its loop's body, with no loop or
-    condition between that writes it: then none reads what a loop has left in it.
+def covered(nodes: tuple[TreeNode, ...], name: str, iv: str) -> bool:
+    """Whether no read of a scalar is of what a loop has left in it: each is of a write in front of it in the same pass through the
+    nodes, or through those of a loop or condition, and the loop does not stand between the two.
+
+    Args:
+        nodes: all of a tree.
+        name: of the scalar, which each iteration of the loop writes before it reads it.
+        iv: the variable of the loop.
     """
     written = False
     for node in nodes:
-        if not touches(node, name):
-            continue
+        around = _holds_loop(node, iv)
         if isinstance(node, Instance):
             if name in arrays_read(node) and not written:
                 return False
             written = written or node.stmt.target.array == name
-        elif writes(node, name):
-            if not covered(node.body, name):
+        elif around:
+            inside = isinstance(node, TreeLoop) and node.iv == iv
+            if not inside and not covered(node.body, name, iv):
                 return False
             written = False
-        elif not written:
+        elif not (
+            written
+            or not touches(node, name)
+            or fresh_in(node.body, name)
+            or covered(node.body, name, iv)
+        ):
             return False
     return True
 
 
-def writes(node: TreeNode, name: str) -> bool:
-    """Whether a statement of the node writes the array."""
-    if isinstance(node, Instance):
-        return node.stmt.target.array == name
-    return any(writes(inner, name) for inner in node.body)
+def _holds_loop(node: TreeNode, iv: str) -> bool:
+    return any(isinstance(inner, TreeLoop) and inner.iv == iv for inner in below(node))
 
 
 def arrays_read(instance: Instance) -> set[str]:

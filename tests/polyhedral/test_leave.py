@@ -70,6 +70,20 @@ def largest(n: u4[5], x: i16[5, 16], y: i16[5], h: u8[4]):
 
 
 @weft.kernel
+def found(t: u3[20], p: u3[3], at: i16[1]):
+    at[0] = -1
+    for i in range(18):
+        same: u3 = 1
+        for j in range(3):
+            if t[i + j] != p[j]:
+                same = 0
+                break
+        if same == 1:
+            at[0] = i
+            break
+
+
+@weft.kernel
 def until(t: u8[16], key: u8, s: i32[1]):
     total: i32 = 0
     for i in range(16):
@@ -105,6 +119,7 @@ ENDING = (
     (first_match, steps().leave("i"), "done < 1"),
     (first_match, steps().unroll("i", 4).leave("i", 10), "max=40 avg=10"),
     (until, steps().leave("i"), "done < 1"),
+    (found, steps().leave("i").leave("j"), "i < 18 && done < 1"),
     (length, steps().pipeline("i_at").leave("i_at"), "done < 1"),
     (merged, steps().leave("step"), "step < 17 && done < 1"),
     (largest, steps().leave("k_step"), "&& "),
