@@ -42,6 +42,8 @@ def check_annotations(pieces: Iterable[Piece], step: Step) -> None:
                 pipelined = dim.name
             if (asked := dim.requests.of_loop()) and dim.unroll == 0:
                 raise _no_loop(dim, asked[0], "is unrolled completely", step)
+            if dim.requests.leaving is not None and (dim.requests.rewind or dim.flatten):
+                raise _ends_early(dim, step)
             if dim.sequential and (pipelined is not None or dim.unroll == 0):
                 raise _not_sequential(dim, pipelined, step)
 
@@ -52,6 +54,16 @@ def _no_loop(dim: Dim, asked: str, why: str, step: Step) -> ScheduleError:
         f"'{dim.name}' cannot be asked for {asked}: it {why}",
         span=step.span,
         help="ask it of a loop around that stays a loop, or leave one of the two out",
+    )
+
+
+def _ends_early(dim: Dim, step: Step) -> ScheduleError:
+    asked = "rewound" if dim.requests.rewind else "flattened"
+    return ScheduleError(
+        "W213",
+        f"'{dim.name}' cannot be {asked}: it ends early, so that its trip count varies",
+        span=step.span,
+        help="leave one of the two out",
     )
 
 

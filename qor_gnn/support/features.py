@@ -210,7 +210,8 @@ def _assumed(op: Op, tool: Personality) -> bool:
 
 def _is_told(asked: LoopRequests) -> bool:
     """Something is asked of a loop of which the model does not know what it costs."""
-    return asked.style in ("flp", "frp") or asked.rewind or bool(asked.target_ti)
+    told = asked.style in ("flp", "frp") or asked.rewind or bool(asked.target_ti)
+    return told or asked.leaving is not None
 
 
 def _in_loops(nodes: tuple[Node, ...], *, within: bool, unrolled: bool) -> Iterator[str]:

@@ -144,6 +144,7 @@ REFUSED: list[tuple[Build, str, str]] = [
     (lambda s: s.leave("S0.j", -1), "W207", "fewer than none"),
     (lambda s: s.leave("S0.j", 3).leave("S0.j", 4), "W223", "trips=3"),
     (lambda s: s.leave("S0.j").unroll("S0.j"), "W213", "asked for leave"),
+    (lambda s: s.leave("S0.j").flatten("S0.j"), "W213", "it ends early"),
     (lambda s: s.performance("S0.j", 0), "W207", "not at least 1"),
     (lambda s: s.performance("S0.j", 3).performance("S0.j", 4), "W223", "3 came first"),
     (lambda s: s.performance("S0.j", 3).split("S0.j", 2), "W214", "is annotated already"),
