@@ -40,6 +40,7 @@ class Nests:
         self._source, self._shared = program, shared
         self._templates: dict[tuple[int, int], Template | None] = {}
         self._pieces: dict[object, Piece | None] = {}
+        self._wholes: dict[tuple[int, ...], tuple[list[Leaf], Piece]] = {}
         self._arrays: dict[tuple[int, ...], frozenset[str]] = {}
 
     @cached_property
@@ -64,8 +65,15 @@ class Nests:
                 leaves = self._whole(n, picked, own)
             else:
                 leaves = self.leaves(n, picked, own, whole_chains=False)
-            self._pieces[key] = None if leaves is None else joined(leaves, self.tool)
+            self._pieces[key] = None if leaves is None else self._joined(leaves)
         return self._pieces[key]
+
+    def _joined(self, leaves: list[Leaf]) -> Piece:
+        """As `joined`; templates keep what they find, so that the same ones come back."""
+        key = tuple(map(id, leaves))
+        if key not in self._wholes:
+            self._wholes[key] = leaves, joined(leaves, self.tool)
+        return self._wholes[key][1]
 
     def known(self, n: int, picked: Picked, memories: Memories) -> Piece | None:
         """A piece that was asked for before."""

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import gcd
+from operator import ge
 
 from dse.ranking.memories import Stored
 from dse.space.memory.banks import Demand, demand_of, interval_at
@@ -39,10 +40,33 @@ class _Array:
     first: int
     dims: int
     known: dict[tuple[Copies, Factors, str], int] = field(default_factory=dict)
+    reaches: dict[Copies, Factors] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         return self.uses[0].array
+
+    def enough(self, copies: Copies) -> Factors:
+        """Of each dimension banks of which more change nothing at the ports: twice as many as there are elements from the
+        first that the copies of a body access to the last (twice, as patterns of many copies are looked at in part).
+        """
+        found = self.reaches.get(copies)
+        if found is None:
+            times = {v: u for (v, _), u in zip(self.moving, copies, strict=True)}
+            found = self.reaches[copies] = tuple(self._reach(d, times) for d in range(self.dims))
+        return found
+
+    def _reach(self, d: int, copies: dict[str, int]) -> int:
+        """Twice the elements of one dimension; all of them where its subscripts are not linear."""
+        ends: list[int] = []
+        for use in self.uses:
+            index = use.indices[d]
+            if not index.is_linear:
+                return use.shape[d]
+            far = [c * (copies.get(str(v), 1) - 1) for v, c in index.terms]
+            ends += [index.const + sum(min(0, n) for n in far)]
+            ends += [index.const + sum(max(0, n) for n in far)]
+        return 2 * (max(ends) - min(ends) + 1)
 
 
 class Arrays:
@@ -66,12 +90,17 @@ class Arrays:
             self._arrays.append(_Array(own, moving, len(self.places), len(shape)))
             self.places += tuple((name, d) for d in range(len(shape)))
             self.extents += shape
+        self.first = tuple(self._first(use) for use in self.uses)
         self._still = tuple(self._variables(array, d) for array, d in self.places)
         self._demands: dict[tuple[Copies, Gone], Factors] = {}
         times = Counter(use.array for use in self.uses)
         spots = Counter(array for array, _ in {(use.array, use.indices) for use in self.uses})
         self._again = tuple(times[array] > 1 for array, _ in self.places)
         self._near = tuple(spots[array] > 1 for array, _ in self.places)
+
+    def _first(self, use: Use) -> int:
+        """Where the factors of the array of an access begin."""
+        return self.places.index((use.array, 0)) if use.shape else 0
 
     def _variables(self, array: str, d: int) -> frozenset[int]:
         """Loops that a subscript moves with."""
@@ -100,8 +129,12 @@ class Arrays:
         types = {kept.array: kept.storage for kept in stored}
         for array in self._arrays:
             own = factors[array.first : array.first + array.dims]
+            if all(map(ge, own, array.uses[0].shape)):
+                continue  # registers
             storage = types.get(array.name, "")
-            key = (tuple(copies[k] for _, k in array.moving), own, storage)
+            mine = tuple([copies[k] for _, k in array.moving])
+            own = tuple(map(min, own, array.enough(mine)))
+            key = (mine, own, storage)
             cycles = array.known.get(key)
             if cycles is None:
                 moving = tuple((v, copies[k]) for v, k in array.moving)
@@ -109,6 +142,17 @@ class Arrays:
                 cycles = array.known[key] = interval_at(uses, moving, own)
             found = max(found, cycles)
         return found
+
+    def intervals(
+        self, copies: Copies, few: Factors, many: Factors, stored: Stored = ()
+    ) -> tuple[int, int]:
+        """As `interval`, in two numbers of banks. Elements in different banks stay so where each bank is several of the
+        others: what is done in a cycle in ``few`` banks takes no more than that in ``many``.
+        """
+        first = self.interval(copies, few, stored)
+        if first == 1 and all(b % a == 0 for a, b in zip(few, many, strict=True)):
+            return 1, 1
+        return first, self.interval(copies, many, stored)
 
     def _through(self, uses: tuple[Use, ...], storage: str) -> tuple[Use, ...]:
         """Accesses with the ports of a type of storage, where one was chosen."""

@@ -163,12 +163,10 @@ class Relatives:
         """Whether ports are shared alike."""
         own = self.arrays.demand(copies, alike.gone)
         known = self.arrays.spreading(own, only_complete(alike.spread))
-        if self.arrays.interval(copies, known, alike.stored) != alike.ports[0]:
-            return False
         if not rotates(alike.spread):
-            return True
+            return self.arrays.interval(copies, known, alike.stored) == alike.ports[0]
         joint = self.arrays.spreading(own, alike.spread)
-        return self.arrays.interval(copies, joint, alike.stored) == alike.ports[1]
+        return self.arrays.intervals(copies, known, joint, alike.stored) == alike.ports
 
     def cut(self, sides: Sides, copies: Copies, whole: bool) -> Sides:
         """So many copies, in all blocks that these make of a loop; inside of a loop that carries in as many

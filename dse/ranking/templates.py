@@ -27,12 +27,13 @@ from dse.ranking.ports import Factors, named, rotates
 from dse.ranking.relatives import Alike, Relative, Relatives
 from dse.ranking.seen import Banks, in_line
 from dse.ranking.unrolled import Asked, Band, Sides, unrolled
-from dse.space.costs.addresses import Products, products
+from dse.space.costs.addresses import Products, priced_products, row_products
 from dse.space.memory.banks import Demand
 from dse.space.nests.nest import Order
 from dsl.errors.errors import ToolError
 from dsl.programs.program import Program
 from polyhedral.looptree.tree import LoopTree, TreeLoop, TreeNode
+from qor_gnn.body.address_products import RowProduct
 from qor_gnn.design.from_tree import kernel_of_tree
 from qor_gnn.tools.personality import Personality
 
@@ -86,12 +87,15 @@ class Template:
         default_factory=dict
     )  # by what the schedule sees of banks
     _products: dict[object, Products] = field(default_factory=dict)
+    _leaves: dict[object, Leaf | None] = field(default_factory=dict)
+    _unrolls: tuple[bool, ...] = field(init=False)
     _operations: list[tuple[str, frozenset[str], tuple[int, ...]]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.relatives = Relatives(self.order, self.tool)
         steps = {loop.name: loop.step for loop in self.around}
         self.banks_seen = Banks(self.relatives.arrays, self.tool, steps)
+        self._unrolls = tuple(self.band.unrolls(k) for k in range(len(self.relatives.loops)))
         place = {loop.name: k for k, loop in enumerate(self.relatives.loops)}
         self._operations = [
             (o.core, o.loops, tuple(place[v] for v in o.loops if v in place))
@@ -132,8 +136,17 @@ class Template:
             return None
         if asked.pipelined is not None and sides[asked.pipelined].rest:
             asked = replace(asked, pipelined=None)
-        own, joint = self.relatives, self.relatives.arrays.factors(memories.banks)
+        joint = self.relatives.arrays.factors(memories.banks)
         alike = self._alike(sides, joint, whole_chains, memories.stored)
+        rows = self._rows(sides, joint) if self._has_rows else Products()
+        key = (sides, asked, alike, rows)
+        if key not in self._leaves:
+            self._leaves[key] = self._leaf(sides, asked, alike, rows)
+        return self._leaves[key]
+
+    def _leaf(self, sides: Sides, asked: Asked, alike: Alike, rows: Products) -> Leaf | None:
+        """One nest; all that it shares with others that take the same is known."""
+        own, whole_chains = self.relatives, alike.chains
         copies, shares = own.fewest(sides, alike)
         # Where accesses rotate between banks, what ports allow is seen in the relative.
         if not shares and not rotates(alike.spread):
@@ -160,7 +173,7 @@ class Template:
             scheduled = self._longer(self._scheduled(sharing), sharing, sides, whole_chains)
             if scheduled is not None:
                 found, best = scheduled, sharing
-        found = self._addressed(found, best, sides, joint)
+        found = self._addressed(found, best, rows)
         return Leaf(found, best, trips, self._more(best.sides, sides))
 
     def _trips(self, sides: Sides) -> dict[str, float]:
@@ -194,8 +207,11 @@ class Template:
         copies, gone = own.copies(sides), own.gone(sides)
         mine = arrays.demand(copies, gone)
         spread = arrays.spread(mine, joint, gone, own.divides)
-        known = arrays.interval(copies, arrays.served(mine, joint, gone), stored)
-        ports = (known, arrays.interval(copies, joint, stored) if rotates(spread) else 0)
+        served = arrays.served(mine, joint, gone)
+        if rotates(spread):
+            ports = arrays.intervals(copies, served, joint, stored)
+        else:
+            ports = (arrays.interval(copies, served, stored), 0)
         return Alike(gone, spread, ports, chains=whole_chains, stored=stored)
 
     # ------------------------------------------------------------------------------- schedules
@@ -238,7 +254,7 @@ class Template:
 
     def has_loops(self, sides: Sides) -> bool:
         """Whether its loops are known with these copies (`Band.unrolls`)."""
-        return all(side.copies == 1 or self.band.unrolls(k) for k, side in enumerate(sides))
+        return all(s.copies == 1 or may for s, may in zip(sides, self._unrolls, strict=True))
 
     def nodes(self, relative: Relative, prefix: str = "") -> tuple[TreeNode, ...]:
         """Its loops; see `dse.ranking.unrolled`."""
@@ -285,12 +301,16 @@ class Template:
 
     # --------------------------------------------------------------------- what factors make of it
 
-    def _addressed(self, found: Outlined, best: Relative, sides: Sides, joint: Factors) -> Outlined:
-        """With the products that its addresses need, which depend on how long rows are in a bank."""
+    @property
+    def _has_rows(self) -> bool:
+        """Whether the tool multiplies the numbers of rows, and does not divide subscripts."""
         policy = self.tool.indices
-        if self.tool.division is not None or not (policy.row_dsp or policy.row_states):
+        return self.tool.division is None and bool(policy.row_dsp or policy.row_states)
+
+    def _addressed(self, found: Outlined, best: Relative, real: Products) -> Outlined:
+        """With the products that its addresses need, which depend on how long rows are in a bank."""
+        if not self._has_rows:
             return found
-        real = self._rows(sides, joint)
         few = self._rows(best.sides, self.relatives.factors(best))
         if real == few:
             return found
@@ -308,11 +328,12 @@ class Template:
         copies = tuple(side.copies for side in sides)
         key = (copies, moving, factors)
         if key not in self._products:
-            names = [loop.name for loop in self.relatives.loops]
-            banks = named(self.relatives.arrays, factors)
-            by_name = dict(zip(names, copies, strict=True))
-            uses, policy = self.order.uses, self.tool.indices
-            self._products[key] = products(uses, by_name, moving, banks, policy)
+            needed: list[tuple[RowProduct, ...]] = []
+            times = {loop.name: u for loop, u in zip(self.relatives.loops, copies, strict=True)}
+            for use, first in zip(self.order.uses, self.relatives.arrays.first, strict=True):
+                own = factors[first : first + len(use.shape)]
+                needed += row_products(use, times, moving, own)
+            self._products[key] = priced_products(needed, self.tool.indices)
         return self._products[key]
 
     def _more(self, best: Sides, sides: Sides) -> dict[str, float]:

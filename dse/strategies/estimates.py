@@ -69,7 +69,7 @@ class Estimates:
         self._demands: dict[tuple[int, int, Choice], Demand] = {}
         self.areas = Areas(space)
         self._areas: dict[Point, Area] = {}
-        self._figures: dict[Point, Figures] = {}
+        self._figures: dict[Point, Figures] = {}  # searches ask several times
 
     @property
     def schedules(self) -> int:
@@ -110,10 +110,10 @@ class Estimates:
         found = self._figures.get(point)
         if found is None:
             check_deadline()
-            found = self._figures[point] = self._figures_of(point)
+            found = self._figures[point] = self._priced(point)
         return found
 
-    def _figures_of(self, point: Point) -> Figures:
+    def _priced(self, point: Point) -> Figures:
         number = point.variant
         banks = self._banks(point)
         registers = self._registers(self.space.variants[number].program, banks)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
-from math import ceil, prod
+from math import prod
 from typing import NamedTuple
 
 from dse.space.costs.cost import pipelined
 from dse.space.memory.banks import Demand
 from dse.space.nests.nest import Order, Use, Vector
-from qor_gnn.body.address_products import RowProduct, priced, products_of
+from qor_gnn.body.address_products import RowProduct, digits, priced, products_of
 from qor_gnn.tools.policies.indices import Indices
 
 _PLACES = 256  # copies of an access that are told apart, the first ones
+_SEVERAL = 2  # columns that are added to a product, which are as good as any more
 
 
 class Products(NamedTuple):
@@ -63,28 +64,59 @@ def products(
         return Products()
     needed: list[tuple[RowProduct, ...]] = []
     for use in uses:
-        factors = [banks.get((use.array, d), 1) for d in range(len(use.shape))]
-        words = [ceil(n / f) for n, f in zip(use.shape, factors, strict=True)]
-        if all(n == 1 for n in words):
-            continue  # registers
-        terms = [
-            tuple((str(v), c * copies.get(str(v), 1)) for v, c in index.terms)
-            for index in use.indices
-        ]
-        for consts in _consts(use, copies, factors):
-            dims = zip(words, terms, consts, factors, strict=True)
-            found = tuple(products_of(dims, moving))
-            if not found:
-                break  # which copy it is changes nothing of that
-            needed.append(found)
+        factors = tuple(banks.get((use.array, d), 1) for d in range(len(use.shape)))
+        needed += row_products(use, copies, moving, factors)
+    return priced_products(needed, policy)
+
+
+def priced_products(needed: Sequence[tuple[RowProduct, ...]], policy: Indices) -> Products:
+    """What some row products take; each is there once."""
+    if not needed:
+        return Products()
     states, slices = priced(needed, policy)
     return Products(slices, max(states, default=0))
 
 
+def row_products(
+    use: Use, copies: Mapping[str, int], moving: frozenset[str], factors: Sequence[int]
+) -> list[tuple[RowProduct, ...]]:
+    """The products that the addresses of an access need, of each of its copies: once, where several need the same.
+
+    Args:
+        use: the access.
+        copies: of each loop.
+        moving: the loops of the pipeline.
+        factors: the banks of each dimension.
+    """
+    words = [-(-n // f) for n, f in zip(use.shape, factors, strict=True)]
+    if not any(digits(n) > 1 for n in words[1:]):
+        return []  # registers, or rows of which wires make the addresses
+    terms = [
+        tuple((str(v), c * copies.get(str(v), 1)) for v, c in index.terms) for index in use.indices
+    ]
+    dims = zip(words, terms, [0] * len(words), factors, strict=True)
+    columns = [len(found.place) for found in products_of(dims, moving)]
+    if not columns:
+        return []  # which copy it is changes nothing of that
+    return [
+        tuple(products_of(zip(words, terms, consts, factors, strict=True), moving))
+        for consts in _consts(use, copies, factors, _last(words, columns[-1]))
+    ]
+
+
+def _last(words: Sequence[int], columns: int) -> int:
+    """The dimension of the last of so many columns that are added to a product: those of one word have none."""
+    return [d for d, n in enumerate(words) if n > 1][columns - 1]
+
+
 def _consts(
-    use: Use, copies: Mapping[str, int], factors: Sequence[int]
+    use: Use, copies: Mapping[str, int], factors: Sequence[int], last: int
 ) -> Iterable[tuple[int, ...]]:
-    """The constant of each subscript, in words of a bank, of the copies of an access: each once."""
+    """The constant of each subscript, in words of a bank, of the copies of an access: each once.
+
+    Columns are added to products up to dimension ``last``. Of that one it matters only whether there are several;
+    those behind it are in no product.
+    """
     own = [
         [(copies[str(v)], c) for v, c in index.terms if copies.get(str(v), 1) > 1]
         for index in use.indices
@@ -98,7 +130,7 @@ def _consts(
             for count, c in loops:
                 starts = {start + c * n for start in starts for n in range(count)}
             each.append(sorted({start // factor for start in starts}))
-        return product(*each)
+        return product(*each[:last], each[last][:_SEVERAL], *(own[:1] for own in each[last + 1 :]))
     return dict.fromkeys(
         tuple(
             (index.const + sum(c * at.get(str(v), 0) for v, c in index.terms)) // factor
