@@ -162,7 +162,7 @@ class Template:
             best = replace(best, sides=own.cut(sides, copies, whole=False))
             found = self._scheduled(best)
         trips = self._trips(sides)
-        found = self._longer(found, best, sides, whole_chains)
+        found = self._longer(found, best, sides, whole, whole_chains)
         if found is None:
             return None
         short = [r for r in pipelines(found.regions) if r.runs(trips) < _LONG]
@@ -170,7 +170,8 @@ class Template:
         if interval > 1:
             copies, _ = own.fewest(sides, replace(alike, interval=interval))
             sharing = replace(best, sides=own.cut(sides, copies, whole))
-            scheduled = self._longer(self._scheduled(sharing), sharing, sides, whole_chains)
+            scheduled = self._scheduled(sharing)
+            scheduled = self._longer(scheduled, sharing, sides, whole, whole_chains)
             if scheduled is not None:
                 found, best = scheduled, sharing
         found = self._addressed(found, best, rows)
@@ -273,30 +274,35 @@ class Template:
         return named(self.relatives.arrays, self.relatives.factors(relative))
 
     def _longer(
-        self, found: Outlined | None, best: Relative, sides: Sides, whole_chains: bool
+        self, found: Outlined | None, best: Relative, sides: Sides, whole: bool, whole_chains: bool
     ) -> Outlined | None:
         """With the chains as long as they are: each further copy adds what each of those before does."""
         if found is None or whole_chains:
             return found
         one, two = self.relatives.ends
         for k, more in self.relatives.extrapolates(sides, best):
-            few = self._scheduled(replace(best, sides=_with(best.sides, k, one)))
-            many = self._scheduled(replace(best, sides=_with(best.sides, k, two)))
+            few = self._scheduled(self._with(best, sides, k, one, whole))
+            many = self._scheduled(self._with(best, sides, k, two, whole))
             if few is None or many is None:
                 continue
             last = self._resolved(best, k, sides[k].copies)
             if last > two and 0 < growth(few, many) / (two - one) < _CHAINED:
-                far = self._scheduled(replace(best, sides=_with(best.sides, k, last)))
+                far = self._scheduled(self._with(best, sides, k, last, whole))
                 if far is not None:
                     many, more, two = far, sides[k].copies - last, last
             found = extrapolated(few, many, more / (two - one))
         return found
 
+    def _with(self, best: Relative, sides: Sides, k: int, copies: int, whole: bool) -> Relative:
+        """A relative with other copies of one loop, which has the blocks that these make of it."""
+        chosen = tuple(copies if n == k else side.copies for n, side in enumerate(best.sides))
+        return replace(best, sides=self.relatives.cut(sides, chosen, whole))
+
     def _resolved(self, best: Relative, k: int, copies: int) -> int:
         """Copies along a loop, as many as there are at most, that tell how many of a chain of short operations share a
         state: each two copies more or less are rounded to whole states.
         """
-        others = self.statements(replace(best, sides=_with(best.sides, k, 1)))
+        others = self.statements(best) // best.sides[k].copies
         return min(copies, _RESOLVED // others)
 
     # --------------------------------------------------------------------- what factors make of it
@@ -351,10 +357,6 @@ class Template:
             own[0] += few
             own[1] += real
         return {core: real / few for core, (few, real) in counts.items()}
-
-
-def _with(sides: Sides, k: int, copies: int) -> Sides:
-    return (*sides[:k], replace(sides[k], copies=copies), *sides[k + 1 :])
 
 
 def like(
