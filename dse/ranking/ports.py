@@ -7,14 +7,16 @@ order of the nest's loops, factors tuples in the order of `Arrays.places`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import gcd
 from operator import ge
 
 from dse.ranking.memories import Stored
-from dse.space.memory.banks import Demand, demand_of, interval_at
+from dse.space.memory.banks import Demand, interval_at, widest_of
+from dse.space.nests.look_ups import is_anywhere
 from dse.space.nests.nest import Order, Use
+from polyhedral.banks.wanted import common
 from qor_gnn.tools.personality import Personality
 
 Copies = tuple[int, ...]  # of each loop of the nest, those inside included
@@ -69,6 +71,19 @@ class _Array:
         return 2 * (max(ends) - min(ends) + 1)
 
 
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """A subscript that asks for banks: of an access its dimension, where the factor of that is, and the loops that it
+    moves with.
+    """
+
+    use: Use
+    dim: int
+    place: int
+    moving: tuple[int, ...]
+    known: dict[tuple[tuple[int, bool], ...], int] = field(default_factory=dict)
+
+
 class Arrays:
     """Of one order of a nest."""
 
@@ -92,11 +107,22 @@ class Arrays:
             self.extents += shape
         self.first = tuple(self._first(use) for use in self.uses)
         self._still = tuple(self._variables(array, d) for array, d in self.places)
+        self._asking = tuple(self._asked())
         self._demands: dict[tuple[Copies, Gone], Factors] = {}
         times = Counter(use.array for use in self.uses)
         spots = Counter(array for array, _ in {(use.array, use.indices) for use in self.uses})
         self._again = tuple(times[array] > 1 for array, _ in self.places)
         self._near = tuple(spots[array] > 1 for array, _ in self.places)
+
+    def _asked(self) -> Iterator[_Asking]:
+        """The subscripts, each with the loops that the banks it asks for depend on."""
+        for use, first in zip(self.uses, self.first, strict=True):
+            for dim, index in enumerate(use.indices):
+                # Of a look-up all subscripts tell which elements a copy may want.
+                mine = use.indices if is_anywhere(index) else (index,)
+                names = frozenset[str]().union(*(each.variables() for each in mine))
+                moving = tuple(k for k, name in enumerate(self.loops) if name in names)
+                yield _Asking(use, dim, first + dim, moving)
 
     def _first(self, use: Use) -> int:
         """Where the factors of the array of an access begin."""
@@ -117,11 +143,20 @@ class Arrays:
         key = (copies, gone)
         found = self._demands.get(key)
         if found is None:
-            names = zip(self.loops, copies, gone, strict=True)
-            unrolled = dict(zip(self.loops, copies, strict=True))
-            left = frozenset(name for name, _, done in names if done)
-            found = self._demands[key] = self.factors(demand_of(self.uses, unrolled, left))
+            asked = [1] * len(self.places)
+            for one in self._asking:
+                mine = tuple([(copies[k], gone[k]) for k in one.moving])
+                factor = one.known.get(mine)
+                if factor is None:
+                    factor = one.known[mine] = self._widest(one, copies, gone)
+                asked[one.place] = common(asked[one.place], factor, self.extents[one.place])
+            found = self._demands[key] = tuple(asked)
         return found
+
+    def _widest(self, one: _Asking, copies: Copies, gone: Gone) -> int:
+        unrolled = dict(zip(self.loops, copies, strict=True))
+        names = zip(self.loops, gone, strict=True)
+        return widest_of(one.use, one.dim, unrolled, frozenset(name for name, g in names if g))
 
     def interval(self, copies: Copies, factors: Factors, stored: Stored = ()) -> int:
         """Cycles that the accesses of a body need at the ports."""

@@ -53,14 +53,15 @@ def demand_of(
     found: Demand = {}
     for use in uses:
         for dim in range(len(use.indices)):
-            factor = _widest(use, dim, unrolled, gone)
+            factor = widest_of(use, dim, unrolled, gone)
             if factor > 1:
                 key = (use.array, dim)
                 found[key] = common(found.get(key, 1), factor, use.shape[dim])
     return found
 
 
-def _widest(use: Use, dim: int, copies: Mapping[str, int], gone: Set[str]) -> int:
+def widest_of(use: Use, dim: int, copies: Mapping[str, int], gone: Set[str]) -> int:
+    """The factor that one subscript of an access asks for."""
     index = use.indices[dim]
     if is_anywhere(index):
         return registers(use.indices, dim, copies, use.shape)
@@ -205,7 +206,7 @@ def _wanted(uses: Sequence[Use], copies: Mapping[str, int], gone: frozenset[str]
     found = [1] * len(shape)
     for use in uses:
         for d, n in enumerate(shape):
-            found[d] = common(found[d], _widest(use, d, copies, gone), n)
+            found[d] = common(found[d], widest_of(use, d, copies, gone), n)
     return _apart(uses, copies, gone, found) if len(uses) > 1 else found
 
 
