@@ -6,7 +6,7 @@ import pytest
 
 import weft
 from dse.bounds.bounds import work_of
-from dse.space.memory.banks import demand_of
+from dse.space.memory.banks import widest_of
 from dse.space.nests.contents import accesses_in
 from dse.space.nests.look_ups import anywhere, is_anywhere
 from dse.space.nests.nest import Use
@@ -168,7 +168,8 @@ def test_copies_ask_for_registers_of_a_small_table_and_for_no_banks() -> None:
     assert is_anywhere(index)
     assert not is_anywhere((Affine.of("i") * 3 + 1) // 2)
     uses = [Use("t", (index,), False, (extent,), (1, 1, 1)) for extent in (16, 64)]
-    assert [demand_of([use], {"i": 4}) for use in uses] == [{("t", 0): 16}, {}]
-    assert demand_of(uses[:1], {"i": 1}) == {}
+    assert [widest_of(use, 0, {"i": 4}, set()) for use in uses] == [16, 1]
+    assert widest_of(uses[0], 0, {"i": 1}, set()) == 1
     cubes = [Use("t", (index, index, index), False, (n, n, n), (1, 1, 1)) for n in (6, 9)]
-    assert [len(demand_of([use], {"i": 4})) for use in cubes] == [3, 0]  # 216 and 729 elements
+    wanted = [[widest_of(use, d, {"i": 4}, set()) for d in range(3)] for use in cubes]
+    assert wanted == [[6, 6, 6], [1, 1, 1]]  # 216 and 729 elements

@@ -40,26 +40,6 @@ def demand(order: Order, vector: Vector) -> Demand:
     }
 
 
-def demand_of(
-    uses: Sequence[Use], unrolled: Mapping[str, int], gone: frozenset[str] = frozenset()
-) -> Demand:
-    """The factors that accesses ask for.
-
-    Args:
-        uses: the accesses.
-        unrolled: copies of each loop, by name.
-        gone: loops of which nothing is left to run.
-    """
-    found: Demand = {}
-    for use in uses:
-        for dim in range(len(use.indices)):
-            factor = widest_of(use, dim, unrolled, gone)
-            if factor > 1:
-                key = (use.array, dim)
-                found[key] = common(found.get(key, 1), factor, use.shape[dim])
-    return found
-
-
 def widest_of(use: Use, dim: int, copies: Mapping[str, int], gone: Set[str]) -> int:
     """The factor that one subscript of an access asks for."""
     index = use.indices[dim]
