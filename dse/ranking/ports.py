@@ -161,7 +161,7 @@ class Arrays:
     def interval(self, copies: Copies, factors: Factors, stored: Stored = ()) -> int:
         """Cycles that the accesses of a body need at the ports."""
         found = 1
-        types = {kept.array: kept.storage for kept in stored}
+        types = {kept.array: kept.storage for kept in stored} if stored else {}
         for array in self._arrays:
             own = factors[array.first : array.first + array.dims]
             if all(map(ge, own, array.uses[0].shape)):

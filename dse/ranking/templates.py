@@ -27,9 +27,9 @@ from dse.ranking.ports import Factors, named, rotates
 from dse.ranking.relatives import Alike, Relative, Relatives
 from dse.ranking.seen import Banks, in_line
 from dse.ranking.unrolled import Asked, Band, Sides, unrolled
-from dse.space.costs.addresses import Products, priced_products, row_products
+from dse.space.costs.addresses import Products, in_step, priced_products, row_products
 from dse.space.memory.banks import Demand
-from dse.space.nests.nest import Order
+from dse.space.nests.nest import Order, Use
 from dsl.errors.errors import ToolError
 from dsl.programs.program import Program
 from polyhedral.looptree.tree import LoopTree, TreeLoop, TreeNode
@@ -87,6 +87,7 @@ class Template:
         default_factory=dict
     )  # by what the schedule sees of banks
     _products: dict[object, Products] = field(default_factory=dict)
+    _in_step: tuple[tuple[int, tuple[Use, ...]], ...] = field(init=False)
     _leaves: dict[object, Leaf | None] = field(default_factory=dict)
     _unrolls: tuple[bool, ...] = field(init=False)
     _operations: list[tuple[str, frozenset[str], tuple[int, ...]]] = field(init=False)
@@ -97,6 +98,8 @@ class Template:
         self.banks_seen = Banks(self.relatives.arrays, self.tool, steps)
         self._unrolls = tuple(self.band.unrolls(k) for k in range(len(self.relatives.loops)))
         place = {loop.name: k for k, loop in enumerate(self.relatives.loops)}
+        first = dict(zip(self.order.uses, self.relatives.arrays.first, strict=True))
+        self._in_step = tuple((first[each[0]], each) for each in in_step(self.order.uses))
         self._operations = [
             (o.core, o.loops, tuple(place[v] for v in o.loops if v in place))
             for o in self.order.operations
@@ -336,9 +339,9 @@ class Template:
         if key not in self._products:
             needed: list[tuple[RowProduct, ...]] = []
             times = {loop.name: u for loop, u in zip(self.relatives.loops, copies, strict=True)}
-            for use, first in zip(self.order.uses, self.relatives.arrays.first, strict=True):
-                own = factors[first : first + len(use.shape)]
-                needed += row_products(use, times, moving, own)
+            for first, alike in self._in_step:
+                own = factors[first : first + len(alike[0].shape)]
+                needed += row_products(alike, times, moving, own)
             self._products[key] = priced_products(needed, self.tool.indices)
         return self._products[key]
 

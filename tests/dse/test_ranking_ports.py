@@ -81,7 +81,7 @@ def test_row_products_are_those_of_all_copies() -> None:
             each = zip(words, terms, at, factors, strict=True)
             needed.append(tuple(products_of(each, names)))
         exact = priced_products(needed, POLICY)
-        assert priced_products(row_products(use, copies, names, factors), POLICY) == exact
+        assert priced_products(row_products([use], copies, names, factors), POLICY) == exact
         banks = {("a", d): f for d, f in enumerate(factors)}
         assert products([use], copies, names, banks, POLICY) == exact
         found.add(exact)

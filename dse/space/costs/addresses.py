@@ -63,10 +63,20 @@ def products(
     if len(moving) < 2:
         return Products()
     needed: list[tuple[RowProduct, ...]] = []
-    for use in uses:
+    for alike in in_step(uses):
+        use = alike[0]
         factors = tuple(banks.get((use.array, d), 1) for d in range(len(use.shape)))
-        needed += row_products(use, copies, moving, factors)
+        needed += row_products(alike, copies, moving, factors)
     return priced_products(needed, policy)
+
+
+def in_step(uses: Iterable[Use]) -> tuple[tuple[Use, ...], ...]:
+    """Accesses of one array whose subscripts differ in their constants alone, as those of a stencil."""
+    found: dict[object, list[Use]] = {}
+    for use in uses:
+        key = use.array, tuple(index.terms for index in use.indices)
+        found.setdefault(key, []).append(use)
+    return tuple(map(tuple, found.values()))
 
 
 def priced_products(needed: Sequence[tuple[RowProduct, ...]], policy: Indices) -> Products:
@@ -78,16 +88,17 @@ def priced_products(needed: Sequence[tuple[RowProduct, ...]], policy: Indices) -
 
 
 def row_products(
-    use: Use, copies: Mapping[str, int], moving: frozenset[str], factors: Sequence[int]
+    alike: Sequence[Use], copies: Mapping[str, int], moving: frozenset[str], factors: Sequence[int]
 ) -> list[tuple[RowProduct, ...]]:
-    """The products that the addresses of an access need, of each of its copies: once, where several need the same.
+    """The products that the addresses of accesses need, of each of their copies: once, where several need the same.
 
     Args:
-        use: the access.
+        alike: accesses as `in_step` has them.
         copies: of each loop.
         moving: the loops of the pipeline.
         factors: the banks of each dimension.
     """
+    use = alike[0]
     words = [-(-n // f) for n, f in zip(use.shape, factors, strict=True)]
     if not any(digits(n) > 1 for n in words[1:]):
         return []  # registers, or rows of which wires make the addresses
@@ -98,9 +109,11 @@ def row_products(
     columns = [len(found.place) for found in products_of(dims, moving)]
     if not columns:
         return []  # which copy it is changes nothing of that
+    last = _last(words, columns[-1])
+    places = dict.fromkeys(p for each in alike for p in _consts(each, copies, factors, last))
     return [
         tuple(products_of(zip(words, terms, consts, factors, strict=True), moving))
-        for consts in _consts(use, copies, factors, _last(words, columns[-1]))
+        for consts in places
     ]
 
 
