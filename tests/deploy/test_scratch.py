@@ -233,7 +233,7 @@ def test_kernels_whose_locals_no_chip_holds_fit_boards(spec, size, name, expecte
 def test_a_search_finds_an_accelerator_for_filters_of_a_large_image(tmp_path):
     kernel = filters.at("full")
     run = weft.explore(
-        filters, "full", deploy="pynq-z2", trials=3, progress=False, evaluator="model"
+        filters, "full", deploy="pynq-z2", trials=2, progress=False, evaluator="model"
     )
     best = run.best()
     assert scratch(kernel, best.schedule) == {"first", "second"}

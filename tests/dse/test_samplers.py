@@ -56,11 +56,11 @@ def test_each_trial_is_of_another_point_that_its_parameters_say(strategy):
     objective = made()
     study = begun(objective, strategy)
     assert isinstance(study.sampler, optuna.samplers.BaseSampler)
-    study.optimize(objective, n_trials=20)
+    study.optimize(objective, n_trials=12)
     assert all(t.state is optuna.trial.TrialState.COMPLETE for t in study.trials)
     schedules = points(study, objective)
     assert (
-        len(set(schedules)) == len(schedules) == (20 if strategy != "pom" else len(schedules)) > 1
+        len(set(schedules)) == len(schedules) == (12 if strategy != "pom" else len(schedules)) > 1
     )
     for trial in study.trials:
         assert trial.params
@@ -82,7 +82,7 @@ def test_the_same_seed_gives_the_same_trials(strategy):
     runs = []
     for _ in range(2):
         study = begun(objective, strategy, 7)
-        study.optimize(objective, n_trials=15)
+        study.optimize(objective, n_trials=9)
         runs.append([(t.params, t.values) for t in study.trials])
     assert runs[0] == runs[1]
 
@@ -110,14 +110,14 @@ def test_what_is_the_same_in_weft_explore(tmp_path):
         product,
         device="xczu9eg",
         dsp=60,
-        trials=15,
+        trials=9,
         evaluator="model",
         out=tmp_path,
         progress=False,
     )
     objective = made()
     study = begun(objective, "auto")
-    study.optimize(objective, n_trials=15)
+    study.optimize(objective, n_trials=9)
     theirs = {(d.latency, d.resources["dsp"]) for d in run.designs}
     assert {tuple(t.values) for t in study.trials if feasible(t)} == theirs
 

@@ -22,6 +22,7 @@ from dse.run.studies.storage import journal
 from dse.run.workers.joined import checked
 from dsl.errors.errors import InputError
 from tests.dse.manifest import WHOLE
+from tests.support.amount import sample
 
 pytest.importorskip("optuna")
 ROOT = Path(__file__).resolve().parents[2]
@@ -156,7 +157,7 @@ def any_source(request, place) -> str:
     return named(place, request.param)
 
 
-@pytest.fixture(params=["in the run", "absolute"])
+@pytest.fixture(params=sample(["in the run", "absolute"], 2))
 def source(request, place) -> str:
     return named(place, request.param)
 

@@ -219,6 +219,6 @@ def test_operators_with_literals():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("dtype", sample([t for t in EXACT if t != IntType(8)], 4), ids=str)
+@pytest.mark.parametrize("dtype", sample([t for t in EXACT if t != IntType(8)], 8), ids=str)
 def test_operators_of_every_type_with_literals(dtype):
     check_literals(dtype, KINDS)

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_cases_are_fine_and_of_every_kind() -> None:
     kinds, codes = set(), set()
-    for case, outcome in check(range(40)):
+    for case, outcome in check(range(28)):
         assert outcome.verdict == "fine", report(case, outcome)
         kinds.add(case.kind)
         codes.add(outcome.code)
