@@ -82,13 +82,39 @@ def possible(ops, x, y):
     return found
 
 
+def corrected(x, y):
+    """Whether long division of the magnitudes by digits of 32 bits has to add a divisor back: the headers of
+    ``ap_private`` leave that out where they are wrong about the sign of what is left (LLVM mended its own in 2017).
+    """
+    base = 1 << 32
+    left, divisor = abs(x), abs(y)
+    if divisor < base:
+        return False
+    shift = -divisor.bit_length() % 32
+    left, divisor = left << shift, divisor << shift
+    digits = (divisor.bit_length()) // 32
+    top, second = divisor >> 32 * (digits - 1), (divisor >> 32 * (digits - 2)) % base
+    for place in reversed(range(max(left.bit_length() // 32 - digits + 2, 0))):
+        upper = left >> 32 * (place + digits - 1)
+        third = (left >> 32 * (place + digits - 2)) % base if place + digits >= 2 else 0
+        digit, rest = divmod(upper, top)
+        while rest < base and (digit >= base or digit * second > rest * base + third):
+            digit, rest = digit - 1, rest + top
+        exact = (left >> 32 * place) // divisor
+        if digit > exact:
+            return True
+        left -= exact * divisor << 32 * place
+    return False
+
+
 def add_binary(batch, ta, tb):
     others = tuple(op for op in BinaryOp if op not in DIVISIONS + SHIFTS)
     for ops in (DIVISIONS, SHIFTS, others):
         pairs = [
             (a, b)
             for a, b in pairs_of(ta, tb)
-            if not (b == 0 and ops is DIVISIONS) and not (b < 0 and ops is SHIFTS)
+            if not (ops is DIVISIONS and (b == 0 or corrected(a << abs(frac_of(tb)), b)))
+            and not (b < 0 and ops is SHIFTS)
         ]
         if not pairs:
             continue
