@@ -22,8 +22,9 @@ from itertools import product
 
 from dse.bounds.statement_plans import Place, Plan, Step, plan_of
 from dsl.expressions.affine import cond_holds
+from dsl.expressions.expr import Scatter
 from dsl.programs.program import If, Loop, Node, Program, Stmt
-from polyhedral.legality.associative import is_associative
+from polyhedral.legality.associative import order_is_free
 from qor_gnn.design.operations import factor_of, known_element
 from qor_gnn.design.region import Op, Statement
 from qor_gnn.design.table_contents import TableContents, contents_of
@@ -159,7 +160,7 @@ class _Maker:
         self.exact = frozenset(
             s.name
             for s in self.program.statements()
-            if is_associative(s.value, self.program.array(s.target.array).dtype)
+            if isinstance(s.value, Scatter) or order_is_free(self.program, s)
         )
         self.tables = {a.name: contents_of(a.dtype, a.contents) for a in self.program.tables}
         for array in self.program.arrays:

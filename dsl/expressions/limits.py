@@ -21,7 +21,7 @@ from dsl.expressions.expr import (
     Select,
 )
 from dsl.expressions.numeric import Exact
-from dsl.expressions.types import DType, FloatType
+from dsl.expressions.types import DType, FloatType, IntType
 
 _OTHER = {BinaryOp.MIN: BinaryOp.MAX, BinaryOp.MAX: BinaryOp.MIN}
 
@@ -30,14 +30,28 @@ def extremum(cond: Expr, value: Expr, old: Expr) -> Expr | None:
     """``min(old, value)`` or ``max(old, value)`` where that is what ``value if cond else old`` is.
 
     Equal values are told apart in floats only (zeros have signs), and there the operators are
-    defined by ``<`` and ``>``: ``min(a, b)`` is ``b if b < a else a``.
+    defined by ``<`` and ``>``: ``min(a, b)`` is ``b if b < a else a``. An integer that is compared and then cut to
+    the type of ``old`` is compared first here, too: ``u8(c) if c < old else old`` is ``u8(min(old, c))``.
     """
     if not isinstance(cond, Compare):
         return None
+    if isinstance(value, Cast) and _is_cut(value, old.dtype):
+        found = _compared(cond, value.operand, old)
+        return None if found is None else typing.cast(old.dtype, found)
     if value.dtype != old.dtype and has_all_of(old.dtype, value.dtype):
         value = _widened(value, old.dtype)
-    if value.dtype != old.dtype:
-        return None
+    return _compared(cond, value, old) if value.dtype == old.dtype else None
+
+
+def _is_cut(value: Cast, dtype: DType) -> bool:
+    """Whether it makes an integer of a type of a wider one."""
+    of = value.operand.dtype
+    both = isinstance(of, IntType) and isinstance(dtype, IntType)
+    return both and value.dtype == dtype and not has_all_of(dtype, of)
+
+
+def _compared(cond: Compare, value: Expr, old: Expr) -> Binary | None:
+    """The extremum of two numbers that a condition is, if it compares them."""
     if _is_same(cond.lhs, value) and _is_same(cond.rhs, old):
         is_less = cond.op in (CompareOp.LT, CompareOp.LE)
     elif _is_same(cond.lhs, old) and _is_same(cond.rhs, value):
@@ -47,7 +61,8 @@ def extremum(cond: Expr, value: Expr, old: Expr) -> Expr | None:
     strict = cond.op in (CompareOp.LT, CompareOp.GT)
     if cond.op in (CompareOp.EQ, CompareOp.NE) or (isinstance(old.dtype, FloatType) and not strict):
         return None
-    return typing.binary(BinaryOp.MIN if is_less else BinaryOp.MAX, old, value)
+    found = typing.binary(BinaryOp.MIN if is_less else BinaryOp.MAX, old, value)
+    return found if isinstance(found, Binary) else None
 
 
 def limits(value: Select) -> Expr:

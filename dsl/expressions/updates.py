@@ -12,6 +12,7 @@ from math import inf
 
 from dsl.expressions import typing
 from dsl.expressions.choices import both, either, opposite, parts_of
+from dsl.expressions.conversions import has_all_of
 from dsl.expressions.expr import (
     Binary,
     BinaryOp,
@@ -21,6 +22,8 @@ from dsl.expressions.expr import (
     Gather,
     Load,
     Select,
+    Unary,
+    UnaryOp,
     walk,
 )
 from dsl.expressions.limits import extremum, limits, negated
@@ -66,7 +69,14 @@ def update(value: Expr, old: Load | Gather) -> Expr:
 def _extremum(cond: Expr, value: Expr, old: Load | Gather) -> Expr | None:
     """``min(old, value)`` or ``max(old, value)`` where that is what is meant, perhaps under other conditions."""
     parts = parts_of(cond)
-    return _extremum_under(parts, value, old) if len(parts) > 1 else extremum(cond, value, old)
+    if len(parts) > 1:
+        return _extremum_under(parts, value, old)
+    # What is assigned is cut to the type of the element, whether it says so or not.
+    both = isinstance(value.dtype, IntType) and isinstance(old.dtype, IntType)
+    if both and not has_all_of(old.dtype, value.dtype):
+        value = typing.cast(old.dtype, value)
+    found = extremum(cond, value, old)
+    return found.operand if isinstance(found, Cast) and found.dtype == old.dtype else found
 
 
 def _extremum_under(parts: tuple[Expr, ...], value: Expr, old: Load | Gather) -> Expr | None:
@@ -105,13 +115,18 @@ def _update(cond: Expr, value: Expr, old: Load | Gather, holds: bool) -> Expr | 
 
 
 def _flag(cond: Expr, value: Expr, old: Load | Gather, holds: bool) -> Expr | None:
-    """``old | cond`` for a single bit that becomes 1, ``old & not cond`` for one that becomes 0.
+    """``old | cond`` for a single bit that becomes 1, ``old & not cond`` for one that becomes 0, ``old ^ cond`` for one
+    that turns.
 
     That the bit has not changed yet need not be asked for then: ``if not done and c: done = 1`` is ``done |= c``.
     """
-    if old.dtype != boolean or not isinstance(value, Const):
+    turns = value == Unary(UnaryOp.NOT, old, boolean)
+    if old.dtype != boolean or not (turns or isinstance(value, Const)):
         return None
     taken = cond if holds else opposite(cond)
+    if turns:
+        return None if old in walk(taken) else Binary(BinaryOp.XOR, old, taken, boolean)
+    assert isinstance(value, Const)
     op = BinaryOp.OR if value.value else BinaryOp.AND
     return _changed_bit(op, value, taken, old)
 
@@ -132,12 +147,12 @@ def _changed_bit(op: BinaryOp, e: Expr, taken: Expr, old: Load | Gather) -> Expr
 
 
 def _furthest(value: Binary, old: Load | Gather) -> Const | None:
-    """The number of the element's type that a minimum or maximum never takes instead of another one.
+    """The number that a minimum or maximum never takes instead of one of the element's.
 
     Of floats that holds where the element comes first: ``min(a, b)`` is ``b`` where ``a`` is not a number.
     """
-    dtype, is_least = old.dtype, value.op is BinaryOp.MAX
-    if value.dtype != dtype:
+    dtype, is_least = value.dtype, value.op is BinaryOp.MAX
+    if dtype != old.dtype and not isinstance(old.dtype, IntType):
         return None
     if isinstance(dtype, FloatType):
         return Const(-inf if is_least else inf, dtype) if _is(value.lhs, old) else None

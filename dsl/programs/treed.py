@@ -37,6 +37,7 @@ from math import prod
 from dsl.expressions import typing
 from dsl.expressions.affine import Affine
 from dsl.expressions.expr import Access, Binary, BinaryOp, Const, Expr, Load
+from dsl.expressions.types import DType, IntType
 from dsl.programs.expanded import accesses_of
 from dsl.programs.located import trips
 from dsl.programs.names import unused
@@ -95,6 +96,15 @@ class Reduced:
         assert isinstance(value, Binary)
         own = isinstance(value.lhs, Load) and value.lhs.access == self.stmt.target
         return value.rhs if own else value.lhs
+
+
+def node_type(program: Program, found: Reduced) -> DType:
+    """That of the tree's nodes: the element's, or of minima and maxima of integers the one in which these are taken, which
+    holds all terms.
+    """
+    of, value = program.array(found.stmt.target.array), found.stmt.value
+    extremum = found.op in (BinaryOp.MIN, BinaryOp.MAX)
+    return value.dtype if extremum and isinstance(of.dtype, IntType) else of.dtype
 
 
 def is_neutral_before(program: Program, found: Reduced) -> bool:
@@ -165,7 +175,7 @@ def with_tree(program: Program, found: Reduced, depth: int) -> tuple[Program, st
     leaves = found.count + starts
     tree = Array(
         unused(f"{of.name}_tree", [a.name for a in program.arrays]),
-        of.dtype,
+        node_type(program, found),
         (2 * leaves - 1,),
         Storage.LOCAL,
         False,
@@ -173,7 +183,8 @@ def with_tree(program: Program, found: Reduced, depth: int) -> tuple[Program, st
         of.span,
     )
     names = _Names([s.name for s in program.statements()], name)
-    made = _Made(found, tree, starts, neutral, names, {*variables_in(program)})
+    own = Load(found.stmt.target, of.dtype)
+    made = _Made(found, own, tree, starts, neutral, names, {*variables_in(program)})
     body = _nodes(program.body, found, made)
     new = replace(program, arrays=(*program.arrays, tree), body=body)
     return ordered_locals(new), tree.name
@@ -213,6 +224,7 @@ class _Made:
     """What stands in the place of the loop."""
 
     found: Reduced
+    own: Load
     tree: Array
     starts: bool
     neutral: bool
@@ -223,8 +235,7 @@ class _Made:
         yield self._terms()
         stmt, count = self.found.stmt, self.found.count
         if self.starts:
-            own = Load(stmt.target, self.tree.dtype)
-            yield self._stored(self.names.new("start"), self._at(Affine((), count)), own)
+            yield self._stored(self.names.new("start"), self._at(Affine((), count)), self.own)
         front, left = 0, count + self.starts
         while left > 1:
             yield self._level(front, left)
@@ -233,9 +244,7 @@ class _Made:
         value: Expr = whole
         if not self.starts and not self.neutral:
             assert isinstance(stmt.value, Binary)
-            value = typing.binary(
-                stmt.value.op, Load(stmt.target, self.tree.dtype), whole, stmt.span
-            )
+            value = typing.binary(stmt.value.op, self.own, whole, stmt.span)
         yield replace(stmt, value=value)
 
     def _terms(self) -> Node:

@@ -17,7 +17,13 @@ from itertools import product
 from dsl.expressions import typing
 from dsl.expressions.expr import Binary, BinaryOp, Load
 from dsl.programs.program import Array, If, Loop, Node, Program, Stmt, Storage, has_statement
-from dsl.programs.treed import Reduced, has_constant_range, is_neutral_before, reduced
+from dsl.programs.treed import (
+    Reduced,
+    has_constant_range,
+    is_neutral_before,
+    node_type,
+    reduced,
+)
 from polyhedral.equivalence.refutation import Refutation, source_note
 from polyhedral.scop.scop import build_scop, reduction_access
 
@@ -45,7 +51,8 @@ def check_tree(before: Program, after: Program, name: str, depth: int) -> Refuta
             raise _OtherError("it is no reduction alone in its loops")
         array = _new_array(before, after, found, depth)
         nodes = _in_its_place(before.body, after.body, found)
-        _Terms(found, array, is_neutral_before(before, found)).check(nodes)
+        own = Load(found.stmt.target, before.array(found.stmt.target.array).dtype)
+        _Terms(found, own, array, is_neutral_before(before, found)).check(nodes)
     except _OtherError as error:
         text = f"tree of {name}: {error}"
         return Refutation("W339", text, statement.stmt.span, source_note(statement))
@@ -58,8 +65,8 @@ def _new_array(before: Program, after: Program, found: Reduced, depth: int) -> A
     if len(added) != 1 or len(after.arrays) != len(known) + 1:
         raise _OtherError("they do not add one array to the program")
     (array,) = added
-    of = before.array(found.stmt.target.array)
-    if array.storage is not Storage.LOCAL or array.scope_depth != depth or array.dtype != of.dtype:
+    dtype = node_type(before, found)
+    if array.storage is not Storage.LOCAL or array.scope_depth != depth or array.dtype != dtype:
         raise _OtherError("the array of the tree is not what it should be")
     if array.name in {a.name for a in before.arrays}:
         raise _OtherError("an array is another one")
@@ -94,6 +101,7 @@ class _Terms:
     """Which terms each element of the tree's array is made of."""
 
     found: Reduced
+    own: Load
     array: Array
     neutral: bool  # the element before
     known: dict[int, Counter[int]] = field(default_factory=dict)
@@ -127,7 +135,7 @@ class _Terms:
         value, found = stmt.value, self.found
         if value == found.term and _loops(node) == _loops(found.loops[0]):
             return Counter({found.number.evaluate(values): 1})
-        if value == Load(found.stmt.target, self.array.dtype):
+        if value == self.own:
             return Counter({_OLD: 1})
         if isinstance(value, Binary):
             return self._pair(value, found.op, values)
@@ -135,7 +143,7 @@ class _Terms:
 
     def _end(self, stmt: Stmt, values: Mapping[str, int]) -> Counter[int]:
         """What the element is assigned."""
-        value, own = stmt.value, Load(stmt.target, self.array.dtype)
+        value, own = stmt.value, self.own
         if isinstance(value, Load):
             return self._read(value, values)
         assert isinstance(self.found.stmt.value, Binary)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import bisect
 import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import cast
 
 from dsl.expressions.expr import Access, Const, Expr, loads, walk
@@ -49,14 +49,24 @@ class StoredRanges:
     """
 
     def __init__(
-        self, program: Program, loops: Mapping[str, Mapping[str, Range]] | None = None
+        self,
+        program: Program,
+        loops: Mapping[str, Mapping[str, Range]] | None = None,
+        own: Collection[str] = (),
     ) -> None:
-        """``loops`` are ranges of the variables around each statement, without statements that never run."""
-        self.loops = _all_loop_ranges(program) if loops is None else loops
+        """Find them.
+
+        Args:
+            program: the kernel.
+            loops: ranges of the variables around each statement, without statements that never run.
+            own: arguments of which nothing is read that the program has not written.
+        """
+        self.loops = all_loop_ranges(program) if loops is None else loops
         self.types = {
             a.name: a.dtype
             for a in program.arrays
-            if a.storage is Storage.LOCAL and (isinstance(a.dtype, IntType) or not a.shape)
+            if (a.storage is Storage.LOCAL or a.name in own)
+            and (isinstance(a.dtype, IntType) or not a.shape)
         }
         self.tables = {
             a.name: (min(a.contents), max(a.contents))
@@ -69,7 +79,7 @@ class StoredRanges:
             name: Choice(value, resolved.meanings.get(name, {}))
             for name, value in resolved.choices.items()
         }
-        self.counters = Counters(program, _all_loop_ranges(program), self.values)
+        self.counters = Counters(program, all_loop_ranges(program), self.values)
         self.known: dict[str, Range] = {}
         self._scalars = {a.name for a in program.arrays if a.name in self.types and not a.shape}
         self._read = {
@@ -266,7 +276,8 @@ def _limits(program: Program, values: Mapping[str, Expr]) -> list[int]:
     return near if len(near) <= MOST_LIMITS else near[:: len(near) // MOST_LIMITS + 1]
 
 
-def _all_loop_ranges(program: Program) -> Mapping[str, Mapping[str, Range]]:
+def all_loop_ranges(program: Program) -> Mapping[str, Mapping[str, Range]]:
+    """Ranges of the variables of the loops around each statement, conditions left out."""
     return {
         node.name: _loop_ranges([a for a in around if isinstance(a, Loop)])
         for node, around in program.walk()

@@ -12,7 +12,7 @@ from dataclasses import replace
 from dsl.errors.errors import ScheduleError
 from dsl.expressions.expr import stored_value
 from dsl.schedules.steps import Reassociate
-from polyhedral.legality.associative import is_associative
+from polyhedral.legality.associative import order_is_free
 from polyhedral.scop.lookup import find_statement
 from polyhedral.scop.scheduled import ScheduledScop
 from polyhedral.scop.scop import reduction_access
@@ -32,9 +32,9 @@ def reassociate(state: ScheduledScop, step: Reassociate) -> ScheduledScop:
             notes=[f"{step.stmt}: {statement.stmt.source}"] if statement.stmt.source else (),
             help="a reduction is X[f] = X[f] op e, op one of + * - min max & | ^, no X in e",
         )
-    target = state.scop.program.array(statement.stmt.target.array).dtype
-    value = stored_value(statement.stmt.value)
-    if not is_associative(value, target):
+    if not order_is_free(state.scop.program, statement.stmt, state.scop):
+        target = state.scop.program.array(statement.stmt.target.array).dtype
+        value = stored_value(statement.stmt.value)
         raise ScheduleError(
             "W209",
             f"{step.stmt} is not associative: each step cuts a {value.dtype} to {target}",
