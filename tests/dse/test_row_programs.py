@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weft
 from backends.verify import verify_many
+from dse.space.memory.registers import in_registers
 from dse.space.space import Space, space_of
 from dse.space.start import start_of
 from dse.strategies.solve import solve
@@ -12,6 +13,7 @@ from dsl.schedules.recurrence_steps import Carry, Locate, Scan, Versions
 from dsl.schedules.schedule import Schedule
 from dsl.schedules.steps import Interface, Partition, Skew, Step
 from mlir_passes.pipeline import compile_design
+from polyhedral.schedule import apply
 from qor_gnn.tools.personality import personality
 from weft import i16, i32, u8, u16
 
@@ -54,6 +56,20 @@ def first(x: i32[48], key: i32[1], at: i32[1]):
         if x[i] == key[0]:
             at[0] = i
             break
+
+
+@weft.kernel
+def swapped(x: u8[48], deck: u8[32]):
+    for i in range(32):
+        t = deck[i]
+        deck[i] = deck[x[i] & 31]
+        deck[x[i] & 31] = t
+
+
+@weft.kernel
+def counted(x: u8[48], n: u8[32]):
+    for i in range(48):
+        n[x[i] & 31] += 1
 
 
 def named(space: Space, text: str) -> list[int]:
@@ -116,6 +132,14 @@ def test_small_tables_are_in_registers_where_distances_vary() -> None:
     for step, fix in cases:
         start = start_of(knapsack.program, Schedule((step,)), fix)
         assert named(space_of(knapsack.program, TOOL, start=start), "in registers") == []
+
+
+def test_tables_that_are_swapped_at_data_are_in_registers() -> None:
+    """Where an iteration waits for what the one before has written; not where each updates an element by itself."""
+    assert in_registers(apply(swapped.program, Schedule()))[1] == (
+        Partition("deck", 0, "complete"),
+    )
+    assert in_registers(apply(counted.program, Schedule()))[1] == ()
 
 
 STRUCTURES = [

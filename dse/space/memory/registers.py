@@ -8,6 +8,9 @@ In a dynamic program that is kept in one row, how far apart two accesses are mov
 
 Whatever the banks, each copy of such a statement may need any of them. Registers have no ports: a copy chooses
 among all of them.
+
+So it is with a table that a nest reads and writes at data, as one whose elements are swapped. There an iteration waits for
+what the one before has written, through a memory; registers have it in the next cycle.
 """
 
 from __future__ import annotations
@@ -56,7 +59,29 @@ def in_registers(
 
 def _varies(state: ScheduledScop, array: str) -> bool:
     """Whether a nest accesses elements of an array that no banks tell apart."""
-    return any(meets_itself(group.pieces, array) for group in groups(state))
+    return at_data(state, (array,)) or any(
+        meets_itself(group.pieces, array) for group in groups(state)
+    )
+
+
+def at_data(state: ScheduledScop, arrays: Collection[str]) -> bool:
+    """Whether a nest hands elements of one of some arrays from statement to statement, which data tell."""
+    return any(_at_data(group.pieces, array) for array in arrays for group in groups(state))
+
+
+def _at_data(pieces: Sequence[Piece], array: str) -> bool:
+    """Whether a statement of a nest writes an array that another one reads, some of these elements at data."""
+    writers = {p.name: p.statement.stmt.target for p in pieces}
+    writers = {name: target for name, target in writers.items() if target.array == array}
+    return any(
+        index.is_data
+        for p in pieces
+        for read in p.statement.reads
+        if read.array == array
+        for name, target in writers.items()
+        if name != p.name
+        for index in (*read.indices, *target.indices)
+    )
 
 
 def meets_itself(pieces: Sequence[Piece], array: str | None = None) -> bool:

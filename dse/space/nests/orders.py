@@ -217,7 +217,9 @@ def _order(
     level, end = levels
     statements = [lowered(state, p, bool(context.placed)) for p in group]
     program = state.scop.program
-    registers = frozenset(a.name for a in program.locals if not a.shape)
+    registers = frozenset(a.name for a in program.locals if not a.shape) | _chosen_from(
+        group, context
+    )
     arrays = frozenset(a.name for a in program.locals if a.shape)
     delays = {s.name: delays_of(s, context.tool, registers, arrays) for s in statements}
     # A pipeline that windows were made for carries sums at the most (`dse.space.tables.windows`).
@@ -248,6 +250,13 @@ def _order(
         fabric=tuple(fabric_of(statements, context.tool, around, inside)),
         cases=cases_of(state, names, levels) if told_apart else (),
     )
+
+
+def _chosen_from(group: Sequence[Piece], context: Context) -> frozenset[str]:
+    """The arrays with a register for each element that are accessed at data (`dse.space.memory.registers`)."""
+    accesses = (a for p in group for a in (p.statement.stmt.target, *p.statement.reads))
+    at_data = frozenset(a.array for a in accesses if any(i.is_data for i in a.indices))
+    return at_data & context.placed
 
 
 def _inside(loops: Sequence[NestLoop], uses: Sequence[Use], ops: Sequence[Operation]) -> int:
