@@ -12,14 +12,14 @@ from dse.space.loops.blocks import blocks_outermost, in_blocks
 from dse.space.loops.divisions import without_dividers
 from dse.space.loops.reciprocals import reciprocals
 from dse.space.loops.rectangles import in_rectangles, short_chains
-from dse.space.loops.regrouped import critical_last, distributed, reassociated
+from dse.space.loops.regrouped import critical_last, distributed, has_chains, reassociated
 from dse.space.loops.told_apart import first_apart, turns_written_out
 from dse.space.loops.trimmed import trimmed
 from dse.space.loops.united import united
 from dse.space.loops.wide_skews import widely_skewed
 from dse.space.made import both, unrolled, variant_of
 from dse.space.memory.kept import kept
-from dse.space.memory.registers import in_registers
+from dse.space.memory.registers import at_data, in_registers
 from dse.space.nests.context import Context
 from dse.space.nests.groups import volumes
 from dse.space.nests.orders import nests
@@ -154,7 +154,7 @@ def _found(
     yield from _unrolled_inside([*structures, *twins], context)
     triangles = replace(context, uneven=True)
     yield from ([variant_of(*one, triangles)] for one in with_rows(others or structures))
-    several = reassociate and not start.structured
+    several = not start.structured and (reassociate or has_chains(state))
     chained: list[Structure] = []
     rectangles = partial(in_rectangles, counts=context.counts)
     spread = [partial_sums(state, plain[0].nests, n) for n in WANTED if several]
@@ -283,8 +283,13 @@ def _registers(
     if not made:
         return []
     own = replace(context, placed=frozenset(p.array for p in made))
-    found = variant_of(f"{name}, tables in registers", moved, (*steps, *made), own)
-    return [_with_short_chains(replace(found, made=made))]
+    found = replace(
+        variant_of(f"{name}, tables in registers", moved, (*steps, *made), own), made=made
+    )
+    if at_data(state, own.placed):
+        # Each copy chooses among the registers that the one before has written: a longer chain, and no faster one.
+        return [replace(found, nests=short_chains(found.nests, 1), certain=True)]
+    return [_with_short_chains(found)]
 
 
 def _carried(

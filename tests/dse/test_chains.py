@@ -11,16 +11,17 @@ from dse.evaluators.model import ModelEvaluator
 from dse.space.nests.context import Context
 from dse.space.space import Space, space_of
 from dse.space.sums.chains import in_parts
+from dse.space.tables.mirrored import mirrored
 from dse.space.variant import Variant
 from dsl.kernels.kernel import Kernel
 from dsl.schedules.recurrence_steps import Tree
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import PartialSums, Reassociate
+from dsl.schedules.steps import PartialSums, Reassociate, Skew
 from polyhedral.codegen.generate import loop_tree
 from polyhedral.looptree.counts import instance_counts
 from polyhedral.schedule import apply
 from qor_gnn.tools.personality import allowed, personality
-from weft import f32, i32
+from weft import f32, i32, u8
 
 CHAINS = personality("vitis-2022.1-zu9eg-10ns")  # sums of floats are chains
 TREES = personality("vitis-2025.1-u200-4ns")
@@ -77,6 +78,28 @@ def integers(A: i32[N, T], y: i32[N]):
         for j in range(T):
             total += A[i, j]
         y[i] = total
+
+
+@weft.kernel
+def least(A: u8[N, T], b: u8[T], y: u8[N]):
+    for i in range(N):
+        low: u8 = 255
+        for j in range(T):
+            low = min(low, A[i, j] + b[j])
+        y[i] = low
+
+
+@weft.kernel
+def intervals(w: u8[N], cost: i32[N, N]):
+    for i in range(N):
+        cost[i, i] = 0
+    for length in range(1, N):
+        for i in range(N - length):
+            cost[i, i + length] = 1000000
+            for k in range(length):
+                cost[i, i + length] = min(
+                    cost[i, i + length], cost[i, i + k] + cost[i + k + 1, i + length] + w[i]
+                )
 
 
 @weft.kernel
@@ -151,6 +174,22 @@ def test_its_pipelines_are_less_deep(kernel: Kernel) -> None:
 
 def test_nobody_who_asks_for_the_order_as_written_gets_them() -> None:
     assert spread(space_of(rows.program, CHAINS)) == []
+
+
+def test_what_has_no_order_is_in_parts_without_being_asked() -> None:
+    """Extrema and logic of integers, of which no tool makes trees as it does of sums."""
+    assert len(spread(space_of(least.program, CHAINS))) == 1
+    assert spread(space_of(integers.program, CHAINS)) == []
+
+
+def test_what_is_accumulated_behind_mirrors_may_be_in_parts() -> None:
+    """By the skewed loop, of which each copy knows its accumulator."""
+    state, steps = mirrored(apply(intervals.program, Schedule()), ())
+    assert [step.kind for step in steps] == ["buffer", "skew", "mirror"]
+    (found,) = (s for s in steps if isinstance(s, Skew))
+    stmt = found.outer.partition(".")[0]
+    context = Context(allowed(CHAINS, False), instance_counts(loop_tree(state)))
+    assert PartialSums(stmt, found.inner, 4) in in_parts(state, context, 512)[1]
 
 
 def test_what_is_found_computes_the_same() -> None:

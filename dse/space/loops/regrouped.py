@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 
 from dse.space.nests.groups import Group, groups
+from dsl.expressions.expr import Binary, BinaryOp, stored_value
 from dsl.expressions.types import FloatType
 from dsl.schedules.recurrence_steps import CriticalLast
 from dsl.schedules.steps import Distribute, Fuse, Reassociate, Step
@@ -27,6 +28,16 @@ def reassociated(state: ScheduledScop, floats: bool) -> tuple[ScheduledScop, tup
                 state = moved
                 steps.append(Reassociate(statement.name))
     return state, tuple(steps)
+
+
+def has_chains(state: ScheduledScop) -> bool:
+    """Whether the order of extrema, products or logic is free: of these no tool makes trees by itself, as of sums of integers."""
+    ops = (
+        stored_value(s.stmt.value)
+        for s in state.scop.statements
+        if s.name in state.reassociated and s.loops
+    )
+    return any(isinstance(x, Binary) and x.op not in (BinaryOp.ADD, BinaryOp.SUB) for x in ops)
 
 
 def critical_last(state: ScheduledScop, floats: bool) -> tuple[ScheduledScop, tuple[Step, ...]]:

@@ -43,13 +43,24 @@ def mirrored(
     if not any(_asked(state)):
         return state, before
     at, copies = kept(state, (0, *volumes(state))[-1])
-    steps = (*before, *copies)
+    # Behind mirrors the loops are those of a program, so that what they accumulate may be in parts: skews come in front.
+    for straight in (True, False):
+        moved = at, (*before, *copies)
+        made = _with_mirrors(*(_straightened(*moved) if straight else moved))
+        if made is not None:
+            return made if straight else _straightened(*made)
+    return state, before
+
+
+def _with_mirrors(
+    state: ScheduledScop, steps: tuple[Step, ...]
+) -> tuple[ScheduledScop, tuple[Step, ...]] | None:
     found = 0
-    for step in list(_asked(at)):
-        moved = tried(at, step)
-        if moved is not None and found < _MOST:
-            at, steps, found = moved, (*steps, step), found + 1
-    return _straightened(at, steps) if found else (state, before)
+    for step in list(_asked(state)):
+        moved = tried(state, step) if found < _MOST else None
+        if moved is not None:
+            state, steps, found = moved, (*steps, step), found + 1
+    return (state, steps) if found else None
 
 
 def _asked(state: ScheduledScop) -> Iterator[Mirror]:
