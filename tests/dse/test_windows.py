@@ -24,7 +24,7 @@ from dse.strategies.search import evaluated
 from dsl.kernels.kernel import Kernel
 from dsl.programs.program import Program
 from dsl.schedules.schedule import Schedule
-from dsl.schedules.steps import Dataflow, Pipeline, Reuse, Split, Stream
+from dsl.schedules.steps import Dataflow, PartialSums, Pipeline, Reuse, Split, Stream
 from polyhedral.schedule import apply
 from weft import f32, i8, i16, i32, u8, u16
 
@@ -122,7 +122,9 @@ def windows(found: Space) -> dict[int, Schedule]:
 
 
 def lanes(design: Schedule) -> int:
-    return max((step.factor for step in design if isinstance(step, Split)), default=1)
+    rounds = {step.loop for step in design if isinstance(step, PartialSums)}
+    splits = (step for step in design if isinstance(step, Split) and step.loop not in rounds)
+    return max((step.factor for step in splits), default=1)
 
 
 @pytest.mark.parametrize(

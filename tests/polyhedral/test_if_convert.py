@@ -133,7 +133,7 @@ def test_it_is_proven(kernel: weft.Kernel, schedule: ScheduleBuilder) -> None:
         (outside, converted("S0"), "S0 cannot run in all iterations of its loops"),
         # The smaller of what is no number and infinity is infinity.
         (smallest, converted("S0"), "S0 changes 'm' where it did not run"),
-        (banded, ScheduleBuilder().split("S0.i", 2).if_convert("S0"), "comes after steps"),
+        (banded, ScheduleBuilder().pipeline("S0.i").if_convert("S0"), "comes after steps"),
         (banded, converted("S7"), "no statement is called 'S7'"),
     ],
 )

@@ -147,9 +147,9 @@ def test_all_levels_agree() -> None:
         (steps().partial_sums("S3", "S3.k", 2), "W221", "several iterations inside of 'S3.k'"),
         (steps().pipeline("S0.k").partial_sums("S0", "S0.k", 2), "W221", "after steps that change"),
         (
-            steps().split("S2.j", 2).partial_sums("S0", "S0.k", 2),
+            steps().pipeline("S2.j").partial_sums("S0", "S0.k", 2),
             "W221",
-            "put it in front of all steps",
+            "put it in front of pipeline",
         ),
     ],
 )

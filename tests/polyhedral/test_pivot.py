@@ -198,7 +198,7 @@ PATHS = """\
                     with weft.stmt("S1"):
                         cond: u1 = first + d_at_i[j] < d[i, j]
                     with weft.stmt("S2"):
-                        d[i, j] = i16(first + d_at_i[j]) if cond else d[i, j]
+                        d[i, j] = min(d[i, j], first + d_at_i[j])
                     with weft.stmt("S3"):
                         via[i, j] = via_at_j[i] if cond else via[i, j]"""
 
