@@ -150,6 +150,11 @@ class Result:
         return max(clock, self.period or 0.0)
 
     @property
+    def of_all_trips(self) -> float:
+        """Cycles as bounds count them: of all iterations, also where a loop ends early; 0 without figures."""
+        return (self.latency if self.longest is None else self.longest) or 0.0
+
+    @property
     def evaluated(self) -> bool:
         """Whether there are figures."""
         return self.latency is not None

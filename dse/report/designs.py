@@ -46,14 +46,14 @@ def speed_up(facts: Facts, design: Told) -> str:
 def to_bound(facts: Facts, design: Told) -> str:
     """Cycles over the lower bound for the whole budget."""
     bound = facts.problem.bound if facts.problem else None
-    return times(design.cycles / bound.cycles) if bound else NONE
+    return times(design.result.of_all_trips / bound.cycles) if bound else NONE
 
 
 def to_own_bound(facts: Facts, design: Told) -> str:
     """Cycles over the lower bound for as many DSP slices and LUTs as it has."""
     dsp, lut = design.result.resources.get("dsp"), design.result.resources.get("lut")
     fewest = facts.problem.fewest(dsp, lut) if facts.problem and dsp is not None else None
-    return times(design.cycles / fewest) if fewest else NONE
+    return times(design.result.of_all_trips / fewest) if fewest else NONE
 
 
 def routed(facts: Facts, design: Told) -> str:

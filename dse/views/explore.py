@@ -143,14 +143,14 @@ def verdict(result: Result) -> str:
 def to_bound(result: Result, problem: Problem) -> float | None:
     """How many times the lower bound of the whole budget a design takes."""
     bound = problem.bound
-    return round((result.latency or 0) / bound.cycles, 3) if bound else None
+    return round(result.of_all_trips / bound.cycles, 3) if bound else None
 
 
 def to_own_bound(result: Result, problem: Problem) -> float | None:
     """How many times the lower bound of as many DSP slices and LUTs as it has a design takes."""
     dsp, lut = result.resources.get("dsp"), result.resources.get("lut")
     fewest = None if dsp is None else problem.fewest(dsp, lut)
-    return round((result.latency or 0) / fewest, 3) if fewest else to_bound(result, problem)
+    return round(result.of_all_trips / fewest, 3) if fewest else to_bound(result, problem)
 
 
 def speed_up(result: Result, problem: Problem) -> float | None:

@@ -21,10 +21,11 @@ def sound(result: Result, problem: Problem | None) -> Result:
     if problem is None or result.latency is None:
         return result
     cycles, reason = _needed(result, problem)
-    longest = result.latency if result.longest is None else result.longest
-    if longest >= cycles:
+    if result.of_all_trips >= cycles:
         return result
-    detail = f"internal error: {longest:,.0f} cycles, where {cycles:,} are needed ({reason})"
+    detail = (
+        f"internal error: {result.of_all_trips:,.0f} cycles, where {cycles:,} are needed ({reason})"
+    )
     return replace(
         result, status=Status.UNDER_BOUND, latency=None, resources={}, loops=(), period=None, longest=None,
         spread={}, detail=detail,
