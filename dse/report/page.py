@@ -86,7 +86,9 @@ def data_of(facts: Facts) -> dict[str, Any]:
     problem = facts.problem
     statuses = list(dict.fromkeys(t.status for t in facts.trials))
     told = {d.key for d in facts.told}
-    curve = problem.curve if problem else ()
+    # Bounds are of all trips: next to cycles of those that are expected there is no place for them.
+    early = any(d.result.longest is not None for d in facts.drawn)
+    curve = problem.curve if problem and not early else ()
     return {
         "kernel": facts.manifest["kernel"],
         "path": facts.path,
@@ -96,7 +98,7 @@ def data_of(facts: Facts) -> dict[str, Any]:
         "labels": [label(n) for n in names],
         "limits": [facts.limits.resources.get(n) for n in names],
         "latencyLimit": facts.limits.latency,
-        "bound": problem.bound.cycles if problem and problem.bound else None,
+        "bound": problem.bound.cycles if problem and problem.bound and not early else None,
         "curve": [p for n, p in enumerate(curve) if n == 0 or curve[n - 1][1] != p[1]],
         "plain": problem.plain.latency if problem and problem.plain else None,
         "axes": [{"key": a.key, "label": a.label, "group": a.group} for a in facts.axes],

@@ -97,13 +97,15 @@ def tiles(facts: Facts) -> list[Tile]:
         ((n, counts.get(n, 0) / limit) for n, limit in facts.limits.resources.items()
          if limit), key=lambda use: use[1], default=None,
     )  # fmt: skip
-    found = [
-        Tile("fastest design", cycles(best.cycles), f"cycles = {duration(best.cycles, period)}")
-    ]
+    longest = best.result.longest
+    most = "" if longest is None else f" of the trips that are expected; at most {cycles(longest)}"
+    text = f"cycles = {duration(best.cycles, period)}{most}"
+    found = [Tile("fastest design", cycles(best.cycles), text)]
     bound = facts.problem.bound if facts.problem else None
     if bound:
-        hint = f"no design takes fewer than {cycles(bound.cycles)} cycles"
-        found.append(Tile("of the lower bound", to_bound(facts, best), hint))
+        trips = "" if longest is None else " of all trips"
+        hint = f"no design takes fewer than {cycles(bound.cycles)} cycles{trips}"
+        found.append(Tile(f"of the lower bound{trips}", to_bound(facts, best), hint))
     if speed_up(facts, best) != NONE:
         found.append(Tile("speed-up", speed_up(facts, best), "over the program as it stands"))
     if best.result.board is not None:
@@ -145,8 +147,8 @@ def bounds(facts: Facts) -> list[BoundRow]:
             _BOUNDS.get(bound.kind, bound.kind),
             bound is facts.problem.bound,
             bound.cycles,
-            times(best.cycles / bound.cycles) if best and bound.cycles else NONE,
-            bound.cycles / best.cycles if best and best.cycles else None,
+            times(best.result.of_all_trips / bound.cycles) if best and bound.cycles else NONE,
+            bound.cycles / best.result.of_all_trips if best and best.cycles else None,
             bound.reason,
         )
         for bound in facts.problem.bounds

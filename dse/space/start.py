@@ -253,7 +253,9 @@ def _of(step: Step) -> str:
     match step:
         case Partition(array=name) | AutoPartition(array=name):
             return name
-        case Pipeline(loop=name) | Unroll(loop=name) | Flatten(loop=name) | Sequential(loop=name):
+        case Pipeline(loop=name) | Unroll(loop=name) | Flatten(loop=name):
+            return name
+        case Sequential(loop=name) | Leave(loop=name):
             return name
         case _:
             raise TypeError(f"{step.kind} is no step on factors")
