@@ -286,8 +286,8 @@ class _Bounded:
         else:
             least = f"{ctx.source.text(start)} + " if _is_data(self.bounds.start) else ""
             instead = (
-                f"say the most: min({ctx.source.text(stop)}, {least}64) is at most 64 iterations, which the "
-                "hardware then always counts"
+                f"say the most: min({ctx.source.text(stop)}, {least}64) is at most 64 iterations, all of "
+                "which are counted where no leave() ends the loop"
             )
         node = stop if _is_data(self.bounds.stop) else start
         text = ctx.source.text(node)
