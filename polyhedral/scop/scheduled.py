@@ -9,7 +9,7 @@ form): two pieces share their loop at level k exactly when ``place[: k + 1]`` ag
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -244,6 +244,16 @@ class ScheduledScop:
     def with_places(self, placed: Iterable[tuple[Piece, Place]]) -> ScheduledScop:
         """Put pieces at given places: entries may be tuples, which order like finer positions."""
         return replace(self, pieces=_renumbered(list(placed)))
+
+    def of_arrays(self, names: Set[str]) -> ScheduledScop:
+        """The same without what was asked of other arrays, which are not in its program any more."""
+        return replace(
+            self,
+            partitions=tuple(p for p in self.partitions if p.array in names),
+            auto_partitions=tuple(p for p in self.auto_partitions if p.array in names),
+            reshapes=tuple(r for r in self.reshapes if r.array in names),
+            storage=tuple(s for s in self.storage if s.array in names),
+        )
 
     @cached_property
     def overlaps(self) -> bool:

@@ -216,12 +216,8 @@ def over_program(state: ScheduledScop, found: Materialised, scop: Scop) -> Sched
     # Of statements without iterations nothing is left, nor of locals that only these touch.
     arrays = {a.name for a in scop.program.arrays}
     new = replace(
-        state,
+        state.of_arrays(arrays),
         scop=scop,
-        partitions=tuple(p for p in state.partitions if p.array in arrays),
-        auto_partitions=tuple(p for p in state.auto_partitions if p.array in arrays),
-        reshapes=tuple(r for r in state.reshapes if r.array in arrays),
-        storage=tuple(s for s in state.storage if s.array in arrays),
         reassociated=frozenset(n for name in state.reassociated for n in parts.get(name, ())),
         operators=tuple(replace(o, stmt=n) for o in state.operators for n in parts.get(o.stmt, ())),
     )

@@ -65,13 +65,9 @@ def trim(state: ScheduledScop, step: Trim) -> ScheduledScop:
     scop = check_program(ordered_locals(replace(found.program, body=body)))
     names, arrays = {s.name for s in scop.statements}, {a.name for a in scop.program.arrays}
     return replace(
-        state,
+        state.of_arrays(arrays),
         scop=scop,
         pieces=original(scop).pieces,
-        partitions=tuple(p for p in state.partitions if p.array in arrays),
-        auto_partitions=tuple(p for p in state.auto_partitions if p.array in arrays),
-        reshapes=tuple(r for r in state.reshapes if r.array in arrays),
-        storage=tuple(s for s in state.storage if s.array in arrays),
         reassociated=state.reassociated & names,
         operators=tuple(o for o in state.operators if o.stmt in names),
     )
