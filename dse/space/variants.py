@@ -360,14 +360,14 @@ def _gathered(
 ) -> Iterator[list[Variant]]:
     """The program with nests of the same elements in the same loops, and with its sums in parts, if that is new."""
     found = gathered(state)
-    if found is None or shape_of(found.state) in known:
+    if found is None or shape_of(found[0]) in known:
         return
-    yield unrolled("gathered", found.state, (*free, *found.steps), context)
-    for most in volumes(found.state)[-1:]:
-        at, parts = in_parts(found.state, context, most)
+    gathered_state, steps = found[0], (*free, *found[1])
+    yield unrolled("gathered", gathered_state, steps, context)
+    for most in volumes(gathered_state)[-1:]:
+        at, parts = in_parts(gathered_state, context, most)
         if parts:
-            steps = (*free, *found.steps, *parts)
-            yield _in_registers("gathered, sums in parts", at, steps, context)[-1:]
+            yield _in_registers("gathered, sums in parts", at, (*steps, *parts), context)[-1:]
 
 
 def _pushed(

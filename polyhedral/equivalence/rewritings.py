@@ -47,13 +47,13 @@ from polyhedral.isl.effort import OPERATIONS, TooMuchWork, limited
 from polyhedral.schedule import apply_step
 from polyhedral.scop.lookup import find_loop
 from polyhedral.scop.scheduled import ScheduledScop, build, is_as_written
+from polyhedral.transforms.as_program import as_program
 from polyhedral.transforms.loops.join import joined
 from polyhedral.transforms.loops.separate import own_locals, separated, without_single
 from polyhedral.transforms.loops.unflatten import cut
 from polyhedral.transforms.materialise import Materialised, materialised
 from polyhedral.transforms.recurrences.pivot import pivoted
 from polyhedral.transforms.registry import rewrites
-from polyhedral.transforms.settled import settled
 
 Rewrites = (
     PartialSums
@@ -135,7 +135,7 @@ def _rewriting(
     program, new = before.scop.program, after.scop.program
     if rewrites(step) and not is_as_written(before):
         # The loops of the schedule so far become those of the program, which is rewritten then.
-        start = settled(before)
+        start = as_program(before)
         assert start is not None, "the step was carried out"
         yield _in_loops(step, before, materialised(before))
         before, program = start, start.scop.program

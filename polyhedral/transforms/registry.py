@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from dsl.errors.errors import ScheduleError
 from dsl.schedules.steps import Step
 from polyhedral.scop.scheduled import ScheduledScop
-from polyhedral.transforms.settled import settled
+from polyhedral.transforms.as_program import as_program
 
 S = TypeVar("S", bound=Step)
 
@@ -77,7 +77,7 @@ def carried_out(state: ScheduledScop, step: Step) -> ScheduledScop:
     found = TRANSFORMS[type(step)]
     if found.too_late is None:
         return found.carry_out(state, step)
-    program = settled(state)
+    program = as_program(state)
     if program is None:
         raise ScheduleError(
             found.too_late,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import ceil
 
-from dse.space.nests.ended import IDLE
+from dse.space.nests.ended import is_worth_it
 from dse.space.nests.nest import Nest, NestLoop
 from dsl.errors.errors import ScheduleError
 from dsl.expressions.expr import Load, Select, walk
@@ -160,7 +160,6 @@ def leaves(exits: Sequence[EarlyExit], steps: Sequence[Step]) -> list[Leave]:
                     gone = True
                 case _:
                     pass
-        trips = ceil(each.trips / copies)
-        if not gone and ceil(each.most / copies) - trips >= IDLE:
-            found.append(Leave(loop, trips))
+        if not gone and is_worth_it(each.most, each.trips, copies):
+            found.append(Leave(loop, ceil(each.trips / copies)))
     return found

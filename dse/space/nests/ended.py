@@ -6,7 +6,7 @@ from math import ceil
 
 from dse.space.nests.nest import NestLoop
 
-IDLE = 12
+_IDLE = 12
 """Iterations that do nothing, for which it is worth it to end a loop early: a pipeline takes about as long to fill and drain."""
 
 
@@ -16,7 +16,12 @@ def ends_early(loop: NestLoop, copies: int) -> bool:
     """
     if not loop.trips or loop.extent is None or copies == loop.extent:
         return False
-    return ceil(loop.extent / copies) - ceil(loop.trips / copies) >= IDLE
+    return is_worth_it(loop.extent, loop.trips, copies)
+
+
+def is_worth_it(most: int, trips: int, copies: int) -> bool:
+    """Whether so many iterations at most, of which ``trips`` are expected, leave enough that do nothing, with so many copies."""
+    return ceil(most / copies) - ceil(trips / copies) >= _IDLE
 
 
 def blocks_of(loop: NestLoop, copies: int, whole: int) -> int:

@@ -8,8 +8,6 @@ makes chains of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dse.space.loops.regrouped import distributed
 from dse.space.nests.groups import Group, groups, own_level
 from dsl.schedules.steps import Fuse, Reorder, Step
@@ -18,24 +16,16 @@ from polyhedral.scop.ranges import constant_interval
 from polyhedral.scop.scheduled import Piece, ScheduledScop
 
 
-@dataclass(frozen=True, slots=True)
-class Gathered:
-    """A program whose nests share the loops over elements, and the steps."""
-
-    state: ScheduledScop
-    steps: tuple[Step, ...]
-
-
-def gathered(state: ScheduledScop) -> Gathered | None:
+def gathered(state: ScheduledScop) -> tuple[ScheduledScop, tuple[Step, ...]] | None:
     """The program, its sums in any order, with sums inside of the loops over elements, and nests of the same elements in
-    the same loops; None where nothing shares loops that did not.
+    the same loops, and the steps that do it; None where nothing shares loops that did not.
     """
     at, steps = distributed(state)
     for group in groups(at):
         moved, more = _sums_inside(at, group)
         at, steps = moved, (*steps, *more)
     moved, fused = _together(at)
-    return Gathered(moved, (*steps, *fused)) if fused else None
+    return (moved, (*steps, *fused)) if fused else None
 
 
 def _sums_inside(state: ScheduledScop, group: Group) -> tuple[ScheduledScop, tuple[Step, ...]]:

@@ -9,7 +9,7 @@ from polyhedral.scop.scop import build_scop
 from polyhedral.transforms.materialise import materialised, over_program
 
 
-def settled(state: ScheduledScop) -> ScheduledScop | None:
+def as_program(state: ScheduledScop) -> ScheduledScop | None:
     """The same state, whose loops are those of its program (see `polyhedral.transforms.materialise`); None where something
     is asked of a loop, or of how loops run beside one another, as a program has no place to say it.
     """
